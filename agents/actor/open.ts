@@ -1,5 +1,5 @@
 import type { Character } from '../../characters/character.ts';
-import { createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
+import { blockedCall, createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { AdaptersByKind } from '../../voices/calls/context.ts';
 import { actor } from './actor.ts';
@@ -58,9 +58,8 @@ export function gated({ model, circuit = createCircuitBreaker() }: ModelWithCirc
   return {
     name: model.name,
     async *chat(messages, options) {
-      const restsBecause = circuit.enter();
-      if (restsBecause !== undefined)
-        throw new EngineError(model.name, restsBecause, 'it failed several times and is left alone');
+      const blocked = circuit.enter();
+      if (blocked !== undefined) throw blockedCall(model.name, blocked, circuit);
       let judged = false;
       try {
         yield* model.chat(messages, options);

@@ -34,7 +34,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const characters = await readCast(config);
   if (!characters.has(config.defaultCharacter))
     throw new ConfigError(
-      `DRAMATIS_DEFAULT_CHARACTER is "${config.defaultCharacter}"; there is ${[...characters.keys()].join(', ')}.`,
+      `DRAMATIS_DEFAULT_CHARACTER is "${config.defaultCharacter}", which does not exist. Available: ${[...characters.keys()].join(', ')}.`,
     );
   if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
   const tls = await openTls(config);
@@ -65,9 +65,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
     opened.defer(() => memories.close());
     const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
     opened.defer(() => app.close());
-    tellMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'the memories');
+    tellMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'memory failed');
     for (const fault of memoryFaults) tellMemoryFault(fault);
-    tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
+    tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'voice similarity was not measured');
     tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
     execution.tellTo((facts, text) => app.log.warn(facts, text));
     // The caller prints the address, so Fastify's own line is suppressed.
@@ -109,7 +109,7 @@ function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void
     await selectProviders(config, { signal: proving.signal, tell: (level, text) => log[level](text) });
   };
   const proof = prove().catch((fault: unknown) => {
-    log.warn({ fault: String(fault) }, 'it could not be found out what the GPU is good for');
+    log.warn({ fault: String(fault) }, 'the GPU could not be tested');
   });
   return async () => {
     proving.abort();

@@ -27,12 +27,12 @@ export function createInputRateLimit(
     takeEvent: () =>
       verdict(
         events.take(),
-        `More than ${maxEventsPerSecond} events a second: events are dropped. Send fewer, larger ones.`,
+        `More than ${maxEventsPerSecond} events per second: events are dropped. Send fewer, larger ones.`,
       ),
     takeAudio: (ms) =>
       verdict(
         audioMs.take(ms),
-        `More audio than ${maxAudioRate} times real time: audio is dropped. Send it at the pace of speech.`,
+        `More audio than ${maxAudioRate} times real time: audio is dropped. Send it at real-time speed.`,
       ),
   };
 }

@@ -129,7 +129,7 @@ function autoNote(
     const why = name in installed ? 'installed' : name === embeddedKinds[stage] ? 'embedded; none installed' : 'as set';
     return `${stage} ${name} (${why})`;
   });
-  return `--auto: ${parts.join(', ')}, turns ${turns.kind}. \`dramatis models list\` shows what may be installed.`;
+  return `--auto: ${parts.join(', ')}, turns ${turns.kind}. \`dramatis models list\` lists the models that can be installed.`;
 }
 
 function notesOn({ title, needs, historical }: Preset): string[] {
@@ -165,7 +165,7 @@ function changed(
     const engine = settings.kind === undefined ? { ...base[name], ...settings } : settings;
     const { kind = base[name]?.kind } = engine;
     if (kind !== undefined) return [name, { ...engine, kind }] as const;
-    throw new ConfigError(`The engine "${name}" has no "kind", and no preset has an engine of that name to change.`);
+    throw new ConfigError(`The engine "${name}" needs a "kind", because the preset has no engine of that name.`);
   });
   return Object.fromEntries(all);
 }
@@ -237,7 +237,7 @@ function omniOf(names: readonly string[], engines: Engines, environment: Environ
   return names.map((name) => {
     const known = Object.hasOwn(engines, name) ? engines[name] : undefined;
     if (known !== undefined) return planned(name, 'omni', known, environment);
-    throw new ConfigError(`There is no engine "${name}", which "omni" names. Describe it under "engines".`);
+    throw new ConfigError(`"omni" names the engine "${name}", which does not exist. Define it under "engines".`);
   });
 }
 
@@ -245,7 +245,7 @@ function planned(name: string, stage: Role, engine: Engines[string], environment
   const { kind, apiKeyEnv, voices = {}, ...rest } = engine;
   if (!Object.hasOwn(kindsOf[stage], kind)) {
     throw new ConfigError(
-      `The engine "${name}" is of the kind "${kind}", which is no ${stage} of this version. There are: ${Object.keys(kindsOf[stage]).join(', ')}.`,
+      `The engine "${name}" has the kind "${kind}", which is not a known ${stage} kind. Known: ${Object.keys(kindsOf[stage]).join(', ')}.`,
     );
   }
   const careNames = new Set(Object.keys(callPolicySchema.shape));

@@ -162,7 +162,7 @@ function withPlaces(settings: object, folder: string): object {
  */
 export function readPreset(id: string): Preset {
   if (!(presetIds as readonly string[]).includes(id)) {
-    throw new ConfigError(`There is no preset "${id}". There are: ${presetIds.join(', ')}.`);
+    throw new ConfigError(`There is no preset "${id}". Known: ${presetIds.join(', ')}.`);
   }
   return parse(presetSchema, path.join(presetsFolder, `${id}.json`));
 }
@@ -174,9 +174,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, place: string): z.infer
   } catch (cause) {
     // The parser's own message quotes the text, which might contain a key.
     const why =
-      cause instanceof SyntaxError
-        ? 'not valid JSON; a comma or quote too many or too few?'
-        : 'cannot be read; check the path';
+      cause instanceof SyntaxError ? 'not valid JSON. Check commas and quotes.' : 'cannot be read. Check the path.';
     throw new ConfigError(`${place}: ${why}`);
   }
   const parsed = schema.safeParse(value);
@@ -190,8 +188,8 @@ export function issueOf(error: z.ZodError): string {
   const where = issue?.path.map(String).join('.') ?? '';
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown.some((key) => /^(?:api_?)?(?:key|token|secret)$/i.test(key))) {
-    return `"${unknown.join('", "')}" has no place in a file: put it into an environment variable and name that in "apiKeyEnv"`;
+    return `"${unknown.join('", "')}" must not be in a file. Put it into an environment variable and name that in "apiKeyEnv"`;
   }
-  if (unknown.length > 0) return `${where === '' ? '' : `${where}: `}there is no setting "${unknown.join('", "')}"`;
+  if (unknown.length > 0) return `${where === '' ? '' : `${where}: `}unknown setting "${unknown.join('", "')}"`;
   return `${where === '' ? '' : `${where}: `}${issue?.message ?? 'invalid'}`;
 }

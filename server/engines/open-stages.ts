@@ -173,6 +173,6 @@ function upkeepOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded |
 /** Asserts that a plan names at least one engine for a stage. */
 function atLeastOne<Item>(items: readonly Item[]): readonly [Item, ...Item[]] {
   const [first, ...others] = items;
-  if (first === undefined) throw new Error('a stage without an engine');
+  if (first === undefined) throw new Error('no engine for this stage');
   return [first, ...others];
 }

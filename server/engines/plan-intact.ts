@@ -29,7 +29,7 @@ export async function planIntactEngines<Given extends PlanSettings>(
 }
 
 function noteOn(id: string): string {
-  return `--auto passed over ${id}, which is damaged. \`dramatis models verify ${id}\` says more; \`dramatis models pull ${id} --again\` gets it anew.`;
+  return `--auto skipped ${id}, which is damaged. \`dramatis models verify ${id}\` shows details; \`dramatis models pull ${id} --again\` reinstalls it.`;
 }
 
 /** Ids of installed models that are outdated, or whose files are missing or of the wrong size. */

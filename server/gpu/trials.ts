@@ -65,12 +65,13 @@ export function findingOf(model: string, provider: Provider, result: TrialResult
   const no = { model, provider, ok: false, medianMs: null, difference: null };
   if ('why' in result) return { ...no, says: result.why };
   const { medianMs } = result;
-  if ('why' in base) return { ...no, medianMs, says: 'runs, but the processor does not: nothing to compare with' };
+  if ('why' in base)
+    return { ...no, medianMs, says: 'runs, but the CPU run failed, so there is no result to compare with' };
   const difference = differenceOf(result.output, base.output);
   const ok = difference <= mostDifference;
   const faster = base.medianMs / Math.max(medianMs, 1e-6);
-  const pace = provider === 'cpu' ? '' : `; ${faster.toFixed(faster < 0.1 ? 4 : 1)} times the processor's speed`;
-  const says = ok ? `serves${pace}` : 'gives other results than the processor: do not use it for this model';
+  const pace = provider === 'cpu' ? '' : `; ${faster.toFixed(faster < 0.1 ? 4 : 1)} times the CPU's speed`;
+  const says = ok ? `works${pace}` : 'its results differ from those of the CPU: do not use it for this model';
   return { model, provider, ok, medianMs, difference, says };
 }
 

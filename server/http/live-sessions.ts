@@ -85,7 +85,7 @@ export class LiveSessions {
   refusalFor(visitor: Caller): Refusal | undefined {
     if (this.#draining) return draining;
     const { maxSessions, maxSessionsPerKey, maxSessionsPerAddress } = this.#limits;
-    if (this.#places.size >= maxSessions) return busy('All sessions are taken.');
+    if (this.#places.size >= maxSessions) return busy('The server has reached its session limit.');
     const count = (key: keyof Caller): number =>
       [...this.#places].filter((place) => place.visitor?.[key] === visitor[key]).length;
     if (visitor.owner !== undefined && count('owner') >= maxSessionsPerKey) return tooMany('key', maxSessionsPerKey);
@@ -116,7 +116,8 @@ export class LiveSessions {
   /** Takes a slot for a request. Returns its release function, or a `Refusal` if there is none. */
   begin(): (() => void) | Refusal {
     if (this.#draining) return draining;
-    if (this.#requests >= this.#limits.maxRequests) return busy(`${this.#requests} requests are being served.`);
+    if (this.#requests >= this.#limits.maxRequests)
+      return busy(`The server has reached its limit of ${this.#requests} concurrent requests.`);
     this.#requests += 1;
     let begun = true;
     return () => {
@@ -157,7 +158,7 @@ export class LiveSessions {
 
 const draining: Refusal = {
   status: 503,
-  problem: { code: 'server_draining', message: 'The server is about to stop. Connect again in a moment.' },
+  problem: { code: 'server_draining', message: 'The server is shutting down. Connect again in a moment.' },
   retryAfterSeconds: 5,
 };
 
@@ -166,6 +167,6 @@ function busy(what: string): Refusal {
 }
 
 function tooMany(whose: 'key' | 'address', most: number): Refusal {
-  const message = `This ${whose} holds ${most} sessions, which is all it may. Close one first.`;
+  const message = `This ${whose} has reached its limit of ${most} sessions. Close one first.`;
   return { status: 429, problem: { code: 'too_many_sessions', message }, retryAfterSeconds: 30 };
 }

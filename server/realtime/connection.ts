@@ -111,7 +111,7 @@ export interface Connection {
 
 const binaryNotUnderstood: Problem = {
   code: 'binary_not_supported',
-  message: 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.',
+  message: 'Binary frames are not supported. Send audio as base64 in input_audio_buffer.append.',
 };
 
 /** Opens the session and sends `session.created` to the client. */
@@ -217,7 +217,7 @@ function gateTo(
     if (command.type === 'heard') parts.journal?.heard(command.replyId, command.heardMs);
     if (command.type !== 'audio') return session.send(command);
     if (session.waitingAudioMs > limits.waitingAudioMs) {
-      const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
+      const message = 'More than ten minutes of audio are queued. Send audio at real-time speed.';
       return session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
     }
     const durationMs = (command.samples.length / command.sampleRate) * 1000;

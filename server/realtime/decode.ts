@@ -64,7 +64,7 @@ function guarded(context: DecodeContext, act: () => Decoded): Decoded {
     return act();
   } catch (fault) {
     context.onFault(fault);
-    return reject({ code: 'internal_error', message: 'The event could not be taken.' }, undefined, context);
+    return reject({ code: 'internal_error', message: 'The event could not be processed.' }, undefined, context);
   }
 }
 
@@ -205,7 +205,7 @@ function itemsOf(input: NonNullable<WantedResponse['input']>, context: DecodeCon
       : itemFromWire(one, one.id ?? context.newItemId(), itemSettings(context));
     const param = `response.input[${index}]`;
     if (item === undefined && isReference)
-      return { code: 'item_not_found', message: 'An item referred to does not exist.', param: `${param}.id` };
+      return { code: 'item_not_found', message: 'A referenced item does not exist.', param: `${param}.id` };
     if (item === undefined) return badAudio(param);
     items.push(item);
   }

@@ -125,7 +125,7 @@ async function* streamed(
     const problem: Problem =
       fault instanceof EngineError
         ? { code: fault.code, message: fault.detail }
-        : { code: 'internal_error', message: 'The reply could not be finished.' };
+        : { code: 'internal_error', message: 'The reply failed before it was complete.' };
     const { event_id: _unused, ...error } = errorObject(problem);
     yield event({ error });
   }

@@ -99,6 +99,6 @@ function makeSecret(
 
 const sceneIsModel: Problem = {
   code: 'invalid_value',
-  message: 'A client secret is made for a scene by its model: `session.model` = `scene:ID`.',
+  message: 'To make a client secret for a scene, set `session.model` to `scene:ID`.',
   param: 'session.x_dramatis.scene',
 };

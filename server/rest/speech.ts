@@ -41,7 +41,7 @@ export function addSpeech(app: FastifyInstance, parts: RestParts, door: AuthGuar
       if (first.done === true) {
         return sendProblem(reply, 400, {
           code: 'invalid_value',
-          message: 'There is nothing to say in it.',
+          message: 'The text has nothing that can be spoken.',
           param: 'input',
         });
       }

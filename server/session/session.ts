@@ -139,7 +139,7 @@ export class Session {
         this.#handle(input);
       } catch (fault) {
         this.#parts.onFault(fault);
-        this.events.push(problemEvent({ code: 'internal_error', message: 'Something went wrong.' }));
+        this.events.push(problemEvent({ code: 'internal_error', message: 'An unexpected error occurred.' }));
       }
     }
     this.#listening.close();

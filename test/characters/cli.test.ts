@@ -76,7 +76,7 @@ describe('dramatis characters', () => {
 
   it('says what to do where a card cannot be read', async () => {
     expect((await dramatis('import', 'nowhere.png')).err).toContain(
-      'nowhere.png: there is no such file; check the path',
+      'nowhere.png: the file does not exist; check the path',
     );
     expect((await dramatis('import', '.')).err).toMatch(/\.: this is a folder; .*--from/);
   });

@@ -88,7 +88,7 @@ describe('SpeechRole', () => {
     expect(report?.packs).toHaveLength(98);
     expect(new Set(report?.packs.map(({ card }) => card.id)).size).toBe(98);
     expect(report?.packs.map(({ card }) => card.name)).not.toContain('Spy');
-    expect(report?.problems.filter(({ what }) => what.includes('is that of'))).toEqual([]);
+    expect(report?.problems.filter(({ what }) => what.includes('describes'))).toEqual([]);
     expect(report?.problems.map(({ what }) => what)).toContain('no profile of the role "../../outside"');
   });
 
@@ -101,7 +101,7 @@ describe('SpeechRole', () => {
     expect(report.packs).toHaveLength(2);
     expect(told(report)).toContain('no transcript of the voice of "Tom"');
     expect(told(await read('speechrole', { ...files, 'audios_text.json': { Mara: 7 } }))).toMatch(
-      /audios_text\.json: not one object of roles and transcripts: Mara: .*expected string/,
+      /audios_text\.json: not one object with roles and transcripts: Mara: .*expected string/,
     );
   });
 });

@@ -72,7 +72,7 @@ describe('SpeechRole', () => {
     expect(problems).toContain('no profile of the role "Nobody"');
     expect(problems).toContain('no voice of the role "Tom Lane"');
     expect(problems).toContain(
-      'Tom Lane.json[0]: its system prompt is that of Tom Lane from Skerry, the profile that of Blanche Weller',
+      'Tom Lane.json[0]: its system prompt is for Tom Lane from Skerry, its profile for Blanche Weller',
     );
   });
 });
@@ -194,7 +194,7 @@ it('Beyond Dialogue: traits, manner, type, partners; labels that the prompt deni
     relationships: [{ name: 'Tom', relation: 'They are friends.' }],
   });
   expect(report.packs[0]?.card.profile).not.toContain('{');
-  expect(told(report)).toMatch(/1 emotions instead of six/);
+  expect(told(report)).toMatch(/1 emotions, expected six/);
   expect(told(report)).toMatch(/the labels say "decisive", the prompt "indecisive"/);
 });
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 import type { ResolvedCallPolicy } from './call-policy.ts';
-import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
+import { blockedCall, createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
 import { Preempted, openLimiter, type Limiter } from './limiter.ts';
 
 /** Options passed to a request. */
@@ -123,18 +123,18 @@ class EngineCalls implements Calls {
     { signal, owner = {}, background = false }: CallsOptions,
   ): AsyncGenerator<Part> {
     signal.throwIfAborted();
-    const rests = this.#gate?.enter();
-    if (rests !== undefined) throw new EngineError(this.name, rests, 'it failed several times and is left alone');
+    const blocked = this.#gate?.enter();
+    if (blocked !== undefined) throw blockedCall(this.name, blocked, this.circuit);
     const run = new ActiveCall(signal);
     let leave: (() => void) | undefined;
     try {
       const { queueMs, wholeMs } = this.#care.timeouts;
-      const full = `all of its ${this.#care.concurrency} places are taken`;
+      const full = `all ${this.#care.concurrency} concurrent calls are in use`;
       if (!background) run.limit(queueMs, this.#fault(full, 'ENGINE_UNAVAILABLE'));
-      const giveWay = background ? (): void => run.cut(new Preempted('somebody waits for the engine')) : undefined;
+      const giveWay = background ? (): void => run.cut(new Preempted('a conversation needs the engine')) : undefined;
       leave = await this.#limiter.enter({ signal: run.signal, owner, giveWay });
       run.begin();
-      run.limit(wholeMs, this.#fault(`not finished within ${wholeMs / 1_000} s`, 'ENGINE_TIMEOUT'));
+      run.limit(wholeMs, this.#fault(`the call did not finish within ${wholeMs / 1_000} s`, 'ENGINE_TIMEOUT'));
       yield* this.#tries(run, request);
       run.outcome = 'ok';
     } catch (cause) {
@@ -252,7 +252,7 @@ class ActiveCall {
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#cut.abort(new Error('nobody listens any more'));
+    this.#cut.abort(new Error('the call has ended'));
   }
 
   cost(): Omit<CallCost, 'engine'> {

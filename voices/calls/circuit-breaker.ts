@@ -1,4 +1,4 @@
-import type { EngineErrorCode } from '../engine.ts';
+import { EngineError, type EngineErrorCode } from '../engine.ts';
 
 /** Circuit breaker: blocks calls to an engine that keeps failing, so that no caller waits for it in vain. */
 export interface CircuitBreaker {
@@ -11,6 +11,8 @@ export interface CircuitBreaker {
   enter(): EngineErrorCode | undefined;
   failed(code: EngineErrorCode): void;
   succeeded(): void;
+  /** Milliseconds until the next trial call; 0 if the breaker is closed, or a trial call is in progress. */
+  remainingMs(): number;
   /** The call ended without saying anything about the engine, e.g. because it was aborted. */
   left(): void;
 }
@@ -46,8 +48,16 @@ export function createCircuitBreaker(
       isBeingTried = false;
       restsUntilMs = Number.NEGATIVE_INFINITY;
     },
+    remainingMs: () => Math.max(0, restsUntilMs - now()),
     left() {
       isBeingTried = false;
     },
   };
+}
+
+/** Error of a call that an open circuit breaker blocked; `code` is that of the last failure. */
+export function blockedCall(engine: string, code: EngineErrorCode, circuit: CircuitBreaker): EngineError {
+  const seconds = Math.ceil(circuit.remainingMs() / 1000);
+  const next = seconds === 0 ? 'a trial call is in progress' : `retrying in ${seconds} s`;
+  return new EngineError(engine, code, `failed repeatedly; the circuit breaker is open, ${next}`);
 }

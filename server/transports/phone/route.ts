@@ -60,7 +60,7 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Au
   deps.sessions.add(socket);
   keepAlive(socket);
   const patience = setTimeout(
-    () => hangUp(socket, { code: 'invalid_event', message: 'No start message came.' }, log),
+    () => hangUp(socket, { code: 'invalid_event', message: 'Twilio sent no start message.' }, log),
     deps.config.handshakeTimeoutMs,
   );
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
@@ -73,7 +73,7 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Au
     if (socket.readyState !== socket.OPEN) return;
     const message = isBinary ? undefined : messageOf(data as Buffer);
     if (message === undefined) {
-      if (!isPuzzled) log.info('call sends what is no message of Twilio’s; it is ignored');
+      if (!isPuzzled) log.info('unknown message from Twilio ignored');
       isPuzzled = true;
     } else if (message.event === 'stop') {
       if (call === undefined) socket.close(closeCodes.ended);
@@ -165,6 +165,6 @@ function signatureRefusal(request: FastifyRequest, authToken: string): Refusal |
   });
   if (isTwilio) return undefined;
   const message =
-    'The call is not signed by Twilio for this address. Check DRAMATIS_TWILIO_AUTH_TOKEN, and that the host is the one in the TwiML.';
+    'The Twilio signature does not match this address. Check DRAMATIS_TWILIO_AUTH_TOKEN, and that the host is the one in the TwiML.';
   return { status: 403, problem: { code: 'invalid_twilio_signature', message } };
 }

@@ -128,7 +128,7 @@ export class Call implements SessionPeer {
     if (Buffer.byteLength(text) <= mostBytes) return this.peer.sendText(text);
     const short = event.type === 'conversation.item.retrieved' ? JSON.stringify(event, withoutAudio) : text;
     if (Buffer.byteLength(short) <= mostBytes) return this.peer.sendText(short);
-    const message = `An event (${event.type}) is larger than the ${mostBytes} bytes that the data channel takes.`;
+    const message = `An event (${event.type}) is larger than the data channel’s limit of ${mostBytes} bytes.`;
     const error = errorObject({ code: 'message_too_large', message });
     return this.peer.sendText(JSON.stringify({ type: 'error', event_id: newId('event'), error }));
   }

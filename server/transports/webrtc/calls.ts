@@ -126,7 +126,7 @@ export class Calls {
       clock: systemClock,
       openPeer: (listener) => new PeerConnection(way, listener),
       onFault: (fault) =>
-        log.error({ call: id, fault: fault instanceof Error ? fault.stack : String(fault) }, 'call fault'),
+        log.error({ call: id, fault: fault instanceof Error ? fault.stack : String(fault) }, 'call failed'),
       onEnd: () => {
         this.#held.delete(id);
         log.info({ call: id }, 'call ended');
@@ -146,6 +146,6 @@ export class Calls {
 
 const noPort: Refusal = {
   status: 503,
-  problem: { code: 'server_busy', message: 'All UDP ports for calls are taken. Try again later.' },
+  problem: { code: 'server_busy', message: 'All UDP ports for calls are in use. Try again later.' },
   retryAfterSeconds: 5,
 };

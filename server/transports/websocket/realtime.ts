@@ -112,11 +112,11 @@ export function serveSocket(socket: WebSocket, request: SocketRequest, deps: Soc
       if (seat?.opus !== opus) opus.close();
     },
     (fault: unknown) => {
-      log.error({ fault: String(fault) }, 'Opus cannot be loaded');
+      log.error({ fault: String(fault) }, 'Opus failed to load');
       socket.resume();
       refuse(socket, {
         code: 'internal_error',
-        message: 'Opus cannot be loaded here. Ask for `binary` without `opus`.',
+        message: 'The server cannot load Opus. Request `binary` without `opus`.',
       });
     },
   );
@@ -192,14 +192,14 @@ function resumeSession(
       greetAgain(restored, carrier);
       return restored.seat;
     }
-    const message = 'There is no session to go on with: its grace time is over, or the token is wrong. Open a new one.';
+    const message = 'The session cannot be resumed: its grace period is over, or the token is wrong. Open a new one.';
     return refuse(socket, { code: 'session_not_resumable', message });
   }
   const greeting = (received: number): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received });
   if (!seat.link.attach(carrier, Number(request.after ?? Number.NaN), greeting)) {
     const message =
-      '`after` must be the last x_seq received; what follows it may no longer be kept. Open a new session.';
+      '`after` must be the last x_seq received, and the events after it must still be buffered. Open a new session.';
     if (!seat.link.attached) lobby.leave(token);
     return refuse(socket, { code: 'session_not_resumable', message });
   }
@@ -292,9 +292,9 @@ function hear(data: Buffer, { link, connection, opus }: ResumableSession): void 
 
 const opusNotAgreed: Problem = {
   code: 'binary_not_supported',
-  message: 'Opus was not agreed on. Ask for it in the address (`x=opus`), or send PCM.',
+  message: 'Opus was not negotiated. Request it in the URL (`x=opus`), or send PCM.',
 };
 const brokenOpus: Problem = {
   code: 'invalid_audio',
-  message: 'The frame holds no Opus packet, or one shorter than its header tells. It is left out; send the next one.',
+  message: 'The frame has no Opus packet, or an incomplete one. It was skipped; send the next one.',
 };

@@ -54,7 +54,10 @@ describe('characters remove', () => {
     const pack = await addAlice('twin');
     await addScene('home', 'twin');
     const refused = await dramatis('characters', 'remove', 'twin');
-    expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('plays in the scene "At home". Remove') });
+    expect(refused).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('appears in the scene "At home". Remove'),
+    });
     expect(existsSync(pack)).toBe(true);
     await rm(path.join(packs, 'scenes', 'home.json'));
     expect(await dramatis('characters', 'remove', 'twin')).toMatchObject({ status: 0, out: 'Alice is gone.\n' });

@@ -155,7 +155,7 @@ describe('commands that cannot do their work', () => {
     expect((await dramatis('serve', '--port', String(port))).said).toContain(`Port ${port} is in use. Choose another`);
     taken.close();
     expect((await dramatis('characters', '--characters-dir', path.join(folder, 'nowhere'))).said).toMatch(
-      /nowhere: there is no such folder; check the path/,
+      /nowhere: the folder does not exist; check the path/,
     );
   });
 

@@ -143,7 +143,7 @@ it('reports one line with the remedy for each engine that is broken in its own w
     'own-certificate': /^✗ mind .*certificate .*NODE_EXTRA_CA_CERTS/,
     mail: /^✗ mind .*does not speak HTTP .*Check "baseUrl" of the engine "mail"/,
     fine: /^✓ mind .*has llama; answers after \d+ ms$/,
-    page: /^✗ synthesizer .*text\/html instead of sound\. Check "baseUrl" of the engine "page"/,
+    page: /^✗ synthesizer .*text\/html instead of audio\. Check "baseUrl" of the engine "page"/,
     mute: /^✗ synthesizer .*no answer within 0\.05 s\. Is the server overloaded/,
     silent: /^✗ synthesizer .*no sound \(0 ms\)\. Look into its log/,
     spent: /^✗ synthesizer .*too many requests, or the quota is used up \(429\)\. Wait a minute, or look at your plan/,

@@ -65,7 +65,7 @@ it('reports one line with the remedy for each engine that is broken in its own w
       expect.stringMatching(/other .*no model "large-voice", but small-voice. Set "model" of the engine "other"/),
       expect.stringMatching(/dumb .*no sound \(0 ms\). Look into its log/),
       expect.stringMatching(/mute .*no answer within 0.05 s/),
-      expect.stringMatching(/page .*text\/html instead of sound. Check "baseUrl"/),
+      expect.stringMatching(/page .*text\/html instead of audio. Check "baseUrl"/),
       expect.stringMatching(/wrong .*The engine "wrong" \(openai-speech\): dialect: Invalid option/),
     ]);
   } finally {

@@ -65,7 +65,7 @@ describe('latency on the page', () => {
       reachedMs = fromMs + ms;
     }
     expect(reachedMs).toBeCloseTo(712, 6);
-    expect(drawn.map(({ owner }) => owner)).toEqual(['arrival', 'silence', 'vad', 'mind', 'synthesizer', 'delivery']);
+    expect(drawn.map(({ name }) => name)).toEqual(['uplink', 'endpointing', 'vad', 'llm', 'tts', 'network']);
   });
 
   it('never counts a negative delivery time, and none if the client heard nothing', () => {

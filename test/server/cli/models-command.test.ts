@@ -56,7 +56,7 @@ it('resumes a killed models pull and installs the file byte for byte', async () 
   expect(JSON.parse(verified.stdout)).toMatchObject([{ id: 'tiny', ok: true }]);
   // What is there and not whole is not passed over in silence.
   await truncate(path.join(dataDir, 'models', 'tiny', 'tiny.onnx'), 1_000);
-  const damaged = { code: 1, stdout: expect.stringContaining('✗ tiny is not whole') };
+  const damaged = { code: 1, stdout: expect.stringContaining('✗ tiny is incomplete') };
   await expect(run(process.execPath, command('verify'))).rejects.toMatchObject(damaged);
   expect((await run(process.execPath, command('list'))).stdout).toMatch(/^✗ {2}tiny .*\n {5}Tiny: tests; none$/m);
   await run(process.execPath, command('remove', 'tiny'));

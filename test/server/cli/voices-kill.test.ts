@@ -76,7 +76,7 @@ describe('dramatis voices add', () => {
       const run = promisify(execFile);
       const second = {
         code: 1,
-        stderr: expect.stringContaining(`Process ${first.pid} is at work on the voice "sailor"`),
+        stderr: expect.stringContaining(`Process ${first.pid} is using the voice "sailor"`),
       };
       await expect(run(process.execPath, adding(dataDir))).rejects.toMatchObject(second);
       await expect(run(process.execPath, argumentsFor(dataDir, 'remove', 'sailor'))).rejects.toMatchObject(second);

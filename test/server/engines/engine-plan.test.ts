@@ -203,12 +203,12 @@ describe('invalid engines', () => {
     [
       'a clip without consent',
       { references: { '*': { ...clip, consent: '' } } },
-      'references.*.consent: say in "consent" who',
+      'references.*.consent: state in "consent" who',
     ],
     [
       'a clip whose consent is missing',
       { references: { '*': { ...clip, consent: undefined } } },
-      'say in "consent" who',
+      'state in "consent" who',
     ],
     ['a misspelt field of a clip', { references: { '*': { ...clip, wave: 'x' } } }, '"wave"'],
     ['an invalid voice id', { references: { '*': { voice: '../martha' } } }, 'references.*.voice'],

@@ -124,7 +124,7 @@ describe('engines that cannot be opened', () => {
     [
       'an unknown setting',
       { kind: 'openai-speech', baseUrl: 'http://127.0.0.1:1', vocie: 'x' },
-      'there is no setting "vocie"',
+      'unknown setting "vocie"',
     ],
     ['a key in the file', { kind: 'openai-speech', baseUrl: 'http://127.0.0.1:1', apiKey: 'sk-x' }, 'apiKeyEnv'],
     ['a password in the address', { kind: 'openai-speech', baseUrl: 'http://me:sk-x@127.0.0.1:1' }, 'apiKeyEnv'],

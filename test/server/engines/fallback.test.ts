@@ -80,7 +80,7 @@ async function turnOn(chains: Chains, withOmnis = false) {
 }
 
 const failures: readonly (readonly [string, Fault])[] = [
-  ['refuses the connection', { kind: 'reset' }],
+  ['refused the connection', { kind: 'reset' }],
   ['fails', { kind: 'status', status: 500 }],
   ['has used up its quota', { kind: 'status', status: 429, headers: { 'retry-after': '60' } }],
   ['answers with a web page', { kind: 'page' }],
