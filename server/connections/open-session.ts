@@ -156,7 +156,7 @@ function sessionMs({ maxSessionMinutes }: Config): number {
 }
 
 function faultLog(log: FastifyBaseLogger): (fault: unknown) => void {
-  return (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault');
+  return (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session failed');
 }
 
 /** Returns the memory of a session. A transcription session has none. */

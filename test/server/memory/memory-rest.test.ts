@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
+import { dramatis } from '../../rigs/command-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const folders: string[] = [];
@@ -166,32 +165,29 @@ describe('POST /v1/chat/completions', () => {
 });
 
 describe('dramatis memory', () => {
-  const main = path.resolve(import.meta.dirname, '../../../server/main.ts');
-  const run = async (...args: string[]) =>
-    promisify(execFile)(process.execPath, [main, 'memory', ...args], { encoding: 'utf8' });
-
   it('lists, shows, corrects, moves, exports, deletes and erases memories on the command line', async () => {
     const folder = dataFolder();
-    const memory = (...args: string[]) => run(...args, '--data-dir', folder);
-    expect((await memory('list')).stdout).toMatch(/bob +.*alice +2 +1 +1970-01-02/);
-    const listed = JSON.parse((await memory('list', '--user', 'bob', '--json')).stdout) as { id: string }[];
+    const memory = async (...args: string[]) => (await dramatis('memory', ...args, '--data-dir', folder)).stdout;
+    expect(await memory('list')).toMatch(/bob +.*alice +2 +1 +1970-01-02/);
+    const listed = JSON.parse(await memory('list', '--user', 'bob', '--json')) as { id: string }[];
     expect(listed.map(({ id }) => id)).toEqual(['f1', 't2', 't1']);
-    expect((await memory('correct', 'f1', '--user', 'bob', '--text', 'I live in York.')).stdout).toContain('York');
-    expect((await memory('show', 'f1', '--user', 'bob')).stdout).toMatch(/text +I live in York\./);
+    expect(await memory('correct', 'f1', '--user', 'bob', '--text', 'I live in York.')).toContain('York');
+    expect(await memory('show', 'f1', '--user', 'bob')).toMatch(/text +I live in York\./);
     const out = path.join(folder, 'bob.json');
     await memory('export', '--user', 'bob', '--out', out);
     expect(JSON.parse(readFileSync(out, 'utf8'))).toMatchObject({
       user: 'bob',
       memories: [{ id: 't1' }, { id: 't2' }, {}],
     });
-    expect((await memory('move', '--user', 'bob', '--to-user', 'robert')).stdout).toContain('Moved 3 memories.');
-    expect((await memory('move', '--key', '', '--to-key', 'game')).stdout).toContain('Moved 3 memories.');
-    expect((await memory('list')).stdout).toMatch(/robert +game +alice/);
+    expect(await memory('move', '--user', 'bob', '--to-user', 'robert')).toContain('Moved 3 memories.');
+    expect(await memory('move', '--key', '', '--to-key', 'game')).toContain('Moved 3 memories.');
+    expect(await memory('list')).toMatch(/robert +game +alice/);
     await memory('move', '--user', 'robert', '--to-user', 'bob', '--to-key', 'old');
-    await expect(memory('move', '--to-key', 'game')).rejects.toThrow('Say what is moved where');
     await memory('delete', 't2', '--user', 'bob');
-    expect((await memory('erase', '--user', 'bob')).stdout).toContain('Erased 2 memories.');
-    expect((await memory('list')).stdout).toContain('Nobody is remembered.');
-    await expect(memory('list', '--user', 'bob')).rejects.toThrow('Nobody called "bob" is remembered.');
-  }, 60_000);
+    expect(await memory('erase', '--user', 'bob')).toContain('Erased 2 memories.');
+    expect(await memory('list')).toContain('Nobody is remembered.');
+    const refused = (...args: string[]) => dramatis('memory', ...args, '--data-dir', folder);
+    expect((await refused('move', '--to-key', 'game')).stderr).toContain('Say what is moved where');
+    expect((await refused('list', '--user', 'bob')).stderr).toContain('Nobody called "bob" is remembered.');
+  });
 });

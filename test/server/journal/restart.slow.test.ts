@@ -1,12 +1,9 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { WebSocket } from 'ws';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Journal, journalFile, readJournal, sweepJournals } from '../../../server/journal/journal.ts';
-import { restore } from '../../../server/journal/restore.ts';
 import { startServerProcess, type ServerProcess } from '../../bench/load/server-process.ts';
-import { serve } from '../../rigs/serve-rig.ts';
 
 interface Event extends Record<string, any> {
   readonly type: string;
@@ -136,65 +133,4 @@ describe('restart in the middle of a scene', () => {
     expect(speakerOf(next)).toBe('alice');
     after.socket.close();
   }, 120_000);
-});
-
-describe('shutdown', () => {
-  it('leaves stored sessions to the next server when it shuts down', async () => {
-    const flags = { store: true, dataDir: await dataFolder() };
-    const first = await serve({ flags });
-    const before = first.call('?model=alice&x=resume');
-    const { session } = await before.until('session.created');
-    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'I am Bob.' }] };
-    before.send({ type: 'conversation.item.create', item: { id: 'q1', ...item } });
-    const { x_seq: last } = await before.until('conversation.item.done');
-    await first.app.close();
-    expect((await before.closed).code).toBe(1001);
-
-    const next = await serve({ flags });
-    const after = next.call(`?resume=${session.x_dramatis.resume.token}&after=${last}&x=resume`);
-    expect(await after.until('x_dramatis.resumed')).toMatchObject({ restarted: true });
-    after.send({ type: 'conversation.item.retrieve', item_id: 'q1' });
-    expect((await after.until('conversation.item.retrieved'))['item']).toMatchObject(item);
-  });
-});
-
-describe('Journal', () => {
-  it('removes the journal of an ended session and sweeps abandoned ones', async () => {
-    const folder = await dataFolder();
-    const ended = new Journal(journalFile(folder, 'ended'));
-    ended.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
-    ended.remove();
-    const left = new Journal(journalFile(folder, 'left'));
-    left.write({ type: 'open', id: 'sess_2', character: 'alice', model: 'alice' });
-    left.close();
-    expect(await readdir(path.join(folder, 'sessions'))).toEqual(['left.jsonl']);
-    sweepJournals(folder, -1);
-    expect(await readdir(path.join(folder, 'sessions'))).toEqual([]);
-  });
-
-  it('restores items in order and ignores a truncated last line', async () => {
-    const folder = await dataFolder();
-    const file = journalFile(folder, 'cut');
-    const journal = new Journal(file);
-    const user = (id: string) => ({
-      id,
-      type: 'message' as const,
-      role: 'user' as const,
-      status: 'completed' as const,
-      content: [{ type: 'text' as const, text: id }],
-    });
-    journal.write({ type: 'open', id: 'sess_3', character: 'alice', model: 'alice' });
-    journal.reserve(5);
-    journal.write({ type: 'item', item: user('a'), after: null });
-    journal.write({ type: 'item', item: user('c'), after: 'a' });
-    journal.write({ type: 'item', item: user('b'), after: 'a' });
-    journal.write({ type: 'deleted', itemId: 'c' });
-    journal.close();
-    const { appendFile } = await import('node:fs/promises');
-    await appendFile(file, '{"type":"item","item":{"id":"d"');
-    const restored = restore(readJournal(file) ?? [], 400);
-    expect(restored?.items.map((item) => item.id)).toEqual(['a', 'b']);
-    expect(restored?.sequence).toBeGreaterThanOrEqual(5);
-    expect(readJournal(journalFile(folder, 'none'))).toBeUndefined();
-  });
 });

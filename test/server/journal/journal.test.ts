@@ -1,21 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Journal, readJournal } from '../../../server/journal/journal.ts';
+import { Journal, journalFile, readJournal, sweepJournals } from '../../../server/journal/journal.ts';
 import { restore } from '../../../server/journal/restore.ts';
 import type { CallItem, Item, MessageItem } from '../../../server/session/contract/item.ts';
 import { messagesOf } from '../../../server/session/history/history.ts';
+import { serve } from '../../rigs/serve-rig.ts';
 
 const folders: string[] = [];
 afterEach(async () => {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
 });
 
-async function journal(): Promise<{ file: string; journal: Journal }> {
+async function dataFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-journal-'));
   folders.push(folder);
-  const file = path.join(folder, 'a.jsonl');
+  return folder;
+}
+
+async function journal(): Promise<{ file: string; journal: Journal }> {
+  const file = path.join(await dataFolder(), 'a.jsonl');
   return { file, journal: new Journal(file) };
 }
 
@@ -88,5 +93,60 @@ describe('Journal', () => {
     written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice', intent: 'transcription' });
     written.close();
     expect(restore(readJournal(file) ?? [], 400)?.intent).toBe('transcription');
+  });
+
+  it('removes the journal of an ended session and sweeps abandoned ones', async () => {
+    const folder = await dataFolder();
+    const ended = new Journal(journalFile(folder, 'ended'));
+    ended.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
+    ended.remove();
+    const left = new Journal(journalFile(folder, 'left'));
+    left.write({ type: 'open', id: 'sess_2', character: 'alice', model: 'alice' });
+    left.close();
+    expect(await readdir(path.join(folder, 'sessions'))).toEqual(['left.jsonl']);
+    sweepJournals(folder, -1);
+    expect(await readdir(path.join(folder, 'sessions'))).toEqual([]);
+  });
+
+  it('restores items in order and ignores a truncated last line', async () => {
+    const folder = await dataFolder();
+    const file = journalFile(folder, 'cut');
+    const journal = new Journal(file);
+    const user = (id: string) => ({
+      ...spoken(id, 'user', id),
+      content: [{ type: 'text' as const, text: id }],
+    });
+    journal.write({ type: 'open', id: 'sess_3', character: 'alice', model: 'alice' });
+    journal.reserve(5);
+    journal.write({ type: 'item', item: user('a'), after: null });
+    journal.write({ type: 'item', item: user('c'), after: 'a' });
+    journal.write({ type: 'item', item: user('b'), after: 'a' });
+    journal.write({ type: 'deleted', itemId: 'c' });
+    journal.close();
+    await appendFile(file, '{"type":"item","item":{"id":"d"');
+    const restored = restore(readJournal(file) ?? [], 400);
+    expect(restored?.items.map((item) => item.id)).toEqual(['a', 'b']);
+    expect(restored?.sequence).toBeGreaterThanOrEqual(5);
+    expect(readJournal(journalFile(folder, 'none'))).toBeUndefined();
+  });
+});
+
+describe('shutdown', () => {
+  it('leaves stored sessions to the next server when it shuts down', async () => {
+    const flags = { store: true, dataDir: await dataFolder() };
+    const first = await serve({ flags });
+    const before = first.call('?model=alice&x=resume');
+    const { session } = await before.until('session.created');
+    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'I am Bob.' }] };
+    before.send({ type: 'conversation.item.create', item: { id: 'q1', ...item } });
+    const { x_seq: last } = await before.until('conversation.item.done');
+    await first.app.close();
+    expect((await before.closed).code).toBe(1001);
+
+    const next = await serve({ flags });
+    const after = next.call(`?resume=${session.x_dramatis.resume.token}&after=${last}&x=resume`);
+    expect(await after.until('x_dramatis.resumed')).toMatchObject({ restarted: true });
+    after.send({ type: 'conversation.item.retrieve', item_id: 'q1' });
+    expect((await after.until('conversation.item.retrieved'))['item']).toMatchObject(item);
   });
 });
