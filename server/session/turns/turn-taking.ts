@@ -26,9 +26,6 @@ import type { Utterance } from '../input/utterance.ts';
  */
 const draftLeadMs = 600;
 
-/** Voice over the reply after which an echo would have been found. */
-const surelyUnlikeMs = 384;
-
 interface TurnTakingParts {
   readonly context: SessionContext<PauseJudged>;
   readonly listening: Listening;
@@ -54,9 +51,6 @@ export class TurnTaking {
   #turn: TurnState = initialTurn;
   readonly #events: TurnEvent[] = [];
   #advancing = false;
-  #aloneMs = 0;
-  /** Voice over the reply that does not match its audio. */
-  #unlikeMs = 0;
   /** The user's microphone picks up the character: set once found, reset after a reply without any sound over it. */
   #echoes = false;
   #overlapped = false;
@@ -81,13 +75,9 @@ export class TurnTaking {
     // A sound too short for a speaker check is classified by its words alone.
     if (heard.edge?.type === 'speech-end' && this.#unattributed !== undefined) this.judgeOverlap(this.#unattributed);
     if (found) this.#disown(heard.frame.atMs);
-    // A voiced window may be the first of more speech.
-    if (heard.voiced && this.#turn.phase === 'settling') return;
-    const ms = durationMs(heard.frame);
-    if (heard.voiced) this.#unlikeMs += ms;
-    if (heard.voiced && (!speaking.sounds || this.#unlikeMs > surelyUnlikeMs)) this.#aloneMs += ms;
     const { heardMs: atMs, voicedMs } = listening;
-    this.advance({ type: 'clock', atMs, voicedMs, aloneMs: this.#aloneMs });
+    const newMs = heard.voiced ? durationMs(heard.frame) : 0;
+    this.advance({ type: 'clock', atMs, voicedMs, newMs, replySounds: speaking.sounds });
   }
 
   /**
@@ -217,8 +207,6 @@ export class TurnTaking {
       case 'nod':
         return this.#parts.nod();
       case 'overlap-open':
-        this.#aloneMs = 0;
-        this.#unlikeMs = 0;
         this.#overlapped = true;
         return listening.overhear(action.atMs, speaking.sounding());
       case 'overlap-close':

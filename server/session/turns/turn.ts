@@ -27,6 +27,10 @@ export type TurnState =
       /** The reply is paused. */
       readonly held: boolean;
       readonly is: OverlapKind | 'unknown';
+      /** Voice that does not match the reply's audio. */
+      readonly unlikeMs: number;
+      /** Voice that cannot be the reply itself. */
+      readonly aloneMs: number;
       /** End of the sound, if it has ended. */
       readonly endedMs?: number;
     };
@@ -35,10 +39,16 @@ export type TurnState =
 export type TurnEvent =
   | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
   /**
-   * Audio has come up to `atMs`; the last voiced part ended at `voicedMs`. `aloneMs`: voice over the reply that cannot
-   * be the reply itself.
+   * Audio has come up to `atMs`; the last voiced part ended at `voicedMs`. `newMs`: voice since the last event.
+   * `replySounds`: the character can be heard right now.
    */
-  | { readonly type: 'clock'; readonly atMs: number; readonly voicedMs: number; readonly aloneMs: number }
+  | {
+      readonly type: 'clock';
+      readonly atMs: number;
+      readonly voicedMs: number;
+      readonly newMs: number;
+      readonly replySounds: boolean;
+    }
   /** New or better transcript of the turn; `completeness`: end-of-turn probability, if known. */
   | { readonly type: 'pause-judged'; readonly completeness?: number }
   /** Class of the sound over the reply from `sinceMs` to `untilMs`; may come after its end. */
@@ -117,6 +127,9 @@ const leastWordsMs = 160;
 /** Voice this long that cannot be the reply is not its echo. */
 const surelyUserMs = 192;
 
+/** Voice over the reply after which an echo would have been found. */
+const surelyUnlikeMs = 384;
+
 /** The state before any audio. */
 export const initialTurn: TurnState = { phase: 'listening' };
 
@@ -171,7 +184,7 @@ function onSpeechStart(state: TurnState, atMs: number, policy: TurnPolicy): Step
   if (state.phase !== 'replying') return stay(state);
   const held = policy.interrupts && !state.wary;
   return {
-    state: { phase: 'overlapping', sinceMs: atMs, wary: state.wary, held, is: 'unknown' },
+    state: { phase: 'overlapping', sinceMs: atMs, wary: state.wary, held, is: 'unknown', unlikeMs: 0, aloneMs: 0 },
     actions: [...(held ? [{ type: 'reply-hold' } as const] : []), { type: 'overlap-open', atMs }],
   };
 }
@@ -189,11 +202,21 @@ function onClock(state: TurnState, clock: Extract<TurnEvent, { type: 'clock' }>,
       actions: [{ type: 'speak-up', sinceMs: state.idleSinceMs }],
     };
   }
-  if (state.phase === 'settling') return onSilence(state, clock.atMs - state.sinceMs, policy);
-  if (state.phase !== 'overlapping') return stay(state);
-  if (isInterruption(state, clock, policy)) return interrupt(state, policy);
-  if (state.endedMs !== undefined && clock.atMs - state.endedMs >= verdictMs) return resume(state);
-  return stay(state);
+  // A voiced window may be the first of more speech.
+  if (state.phase === 'settling' && clock.newMs === 0) return onSilence(state, clock.atMs - state.sinceMs, policy);
+  return state.phase === 'overlapping' ? onOverlapClock(state, clock, policy) : stay(state);
+}
+
+function onOverlapClock(
+  state: In<'overlapping'>,
+  { atMs, voicedMs, newMs, replySounds }: Extract<TurnEvent, { type: 'clock' }>,
+  policy: TurnPolicy,
+): Step {
+  const unlikeMs = state.unlikeMs + newMs;
+  const isAlone = !replySounds || unlikeMs > surelyUnlikeMs;
+  const next = { ...state, unlikeMs, aloneMs: state.aloneMs + (isAlone ? newMs : 0) };
+  if (isInterruption(next, voicedMs, policy)) return interrupt(next, policy);
+  return next.endedMs !== undefined && atMs - next.endedMs >= verdictMs ? resume(next) : stay(next);
 }
 
 function onSilence(state: In<'settling'>, silentMs: number, policy: TurnPolicy): Step {
@@ -222,15 +245,11 @@ function judged(state: In<'settling'>, completeness: number | undefined, policy:
 }
 
 /** Detects barge-in by voice, not elapsed time: the end of a cough is known only a moment later. */
-function isInterruption(
-  state: In<'overlapping'>,
-  { voicedMs, aloneMs }: Extract<TurnEvent, { type: 'clock' }>,
-  policy: TurnPolicy,
-): boolean {
+function isInterruption(state: In<'overlapping'>, voicedMs: number, policy: TurnPolicy): boolean {
   const lastedMs = voicedMs - state.sinceMs;
   if (state.is === 'words') return lastedMs >= leastWordsMs;
   if (!policy.interrupts) return lastedMs >= policy.bargeInMs;
-  if (state.wary || aloneMs < surelyUserMs) return false;
+  if (state.wary || state.aloneMs < surelyUserMs) return false;
   return lastedMs >= policy.bargeInMs + (state.is === 'aside' ? asideMs : 0);
 }
 

@@ -154,22 +154,27 @@ describe('the turn machine', () => {
 
   it('speaks up once the silence has lasted, and has the floor then', () => {
     const ended: TurnEvent = { type: 'reply-end', heardByMs: 2_000 };
-    const before = play([ended, { type: 'clock', atMs: 2_999, voicedMs: 0, aloneMs: 0 }], {
+    const before = play([ended, { type: 'clock', atMs: 2_999, voicedMs: 0, newMs: 0, replySounds: false }], {
       phase: 'replying',
       wary: false,
     });
     expect(before).toEqual({ state: { phase: 'listening', idleSinceMs: 2_000 }, actions: [] });
-    expect(step(before.state, { type: 'clock', atMs: 3_000, voicedMs: 0, aloneMs: 0 }, policy)).toEqual({
+    expect(
+      step(before.state, { type: 'clock', atMs: 3_000, voicedMs: 0, newMs: 0, replySounds: false }, policy),
+    ).toEqual({
       state: { phase: 'replying', wary: false },
       actions: [{ type: 'speak-up', sinceMs: 2_000 }],
     });
   });
 
   it('does not count silence that nobody is to break', () => {
-    const { state, actions } = play([{ type: 'reply-end' }, { type: 'clock', atMs: 90_000, voicedMs: 0, aloneMs: 0 }], {
-      phase: 'replying',
-      wary: false,
-    });
+    const { state, actions } = play(
+      [{ type: 'reply-end' }, { type: 'clock', atMs: 90_000, voicedMs: 0, newMs: 0, replySounds: false }],
+      {
+        phase: 'replying',
+        wary: false,
+      },
+    );
     expect(state).toEqual({ phase: 'listening' });
     expect(actions).toEqual([]);
   });

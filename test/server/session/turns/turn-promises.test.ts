@@ -125,7 +125,7 @@ const draws = fc.array(
 function eventOf({ type, share: says }: Draw, atMs: number): TurnEvent {
   switch (type) {
     case 'clock':
-      return { type, atMs, voicedMs: atMs, aloneMs: atMs };
+      return { type, atMs, voicedMs: atMs, newMs: says > 0.5 ? 400 * says : 0, replySounds: says > 0.7 };
     case 'pause-judged':
       return says > 0.9 ? { type } : { type, completeness: says };
     case 'overlap-judged': {

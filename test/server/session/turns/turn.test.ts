@@ -27,12 +27,15 @@ function play(
   return { state, actions };
 }
 
-const clock = (atMs: number, voicedMs = atMs, aloneMs = voicedMs): TurnEvent => ({
+const clock = (atMs: number, voicedMs = atMs, newMs = 0): TurnEvent => ({
   type: 'clock',
   atMs,
   voicedMs,
-  aloneMs,
+  newMs,
+  replySounds: false,
 });
+/** Voice up to `atMs` while the reply cannot be heard. */
+const voice = (atMs: number, newMs = 200): TurnEvent => clock(atMs, atMs, newMs);
 const types = (actions: readonly TurnAction[]): string[] => actions.map((action) => action.type);
 
 describe('the end of a turn', () => {
@@ -207,12 +210,25 @@ describe('a sound over the reply', () => {
   });
 
   it('that lasts stops the reply whatever it says', () => {
-    const { actions } = play([begun, clock(1_499), clock(1_500)], replying);
+    const { actions } = play([begun, voice(1_499), voice(1_500)], replying);
     expect(types(actions).slice(2)).toEqual(['utterance-open', 'reply-abort']);
   });
 
   it('that lasts only as long as the reply can be heard is left to its words', () => {
-    const { state } = play([begun, clock(1_700, 1_700, 100)], replying);
+    const { state } = play([begun, voice(1_700, 100)], replying);
+    expect(state.phase).toBe('overlapping');
+  });
+
+  it('stops a reply that is heard meanwhile once no echo of it was found for 384 ms', () => {
+    const voiceOver = (atMs: number, newMs: number): TurnEvent =>
+      ({ ...voice(atMs, newMs), replySounds: true }) as TurnEvent;
+    const { state } = play([begun, voiceOver(1_400, 192), voiceOver(1_600, 192)], replying);
+    expect(state.phase).toBe('overlapping');
+    expect(step(state, voiceOver(1_800, 192), policy).state.phase).toBe('hearing');
+  });
+
+  it('counts no voice from before it began', () => {
+    const { state } = play([voice(900, 5_000), begun, voice(1_500, 100)], replying);
     expect(state.phase).toBe('overlapping');
   });
 
