@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { step, type TurnEvent, type TurnPolicy, type TurnState } from '../../../server/session/turns/turn.ts';
 import { tone } from '../../fakes/vad.ts';
 import { defaultSettings, openRig } from '../../rigs/session-rig.ts';
 import { connect } from '../../rigs/wire-rig.ts';
@@ -142,40 +141,5 @@ describe('the count of silence', () => {
     await rig.silence(900);
     expect(rig.of('idle')).toEqual([]);
     expect(rig.of('speech-started')).toHaveLength(1);
-  });
-});
-
-describe('the turn machine', () => {
-  const policy: TurnPolicy = { settleMs: 500, bargeInMs: 160, interrupts: true, idleMs: 1_000 };
-  const play = (events: readonly TurnEvent[], from: TurnState): ReturnType<typeof step> =>
-    events.reduce((last, event) => step(last.state, event, policy), { state: from, actions: [] } as ReturnType<
-      typeof step
-    >);
-
-  it('speaks up once the silence has lasted, and has the floor then', () => {
-    const ended: TurnEvent = { type: 'reply-end', heardByMs: 2_000 };
-    const before = play([ended, { type: 'clock', atMs: 2_999, voicedMs: 0, newMs: 0, replySounds: false }], {
-      phase: 'replying',
-      wary: false,
-    });
-    expect(before).toEqual({ state: { phase: 'listening', idleSinceMs: 2_000 }, actions: [] });
-    expect(
-      step(before.state, { type: 'clock', atMs: 3_000, voicedMs: 0, newMs: 0, replySounds: false }, policy),
-    ).toEqual({
-      state: { phase: 'replying', wary: false },
-      actions: [{ type: 'speak-up', sinceMs: 2_000 }],
-    });
-  });
-
-  it('does not count silence that nobody is to break', () => {
-    const { state, actions } = play(
-      [{ type: 'reply-end' }, { type: 'clock', atMs: 90_000, voicedMs: 0, newMs: 0, replySounds: false }],
-      {
-        phase: 'replying',
-        wary: false,
-      },
-    );
-    expect(state).toEqual({ phase: 'listening' });
-    expect(actions).toEqual([]);
   });
 });

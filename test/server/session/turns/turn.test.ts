@@ -10,7 +10,7 @@ import {
 
 const policy: TurnPolicy = { settleMs: 500, bargeInMs: 500, interrupts: true };
 const semantic: TurnPolicy = { ...policy, patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 }, draftLeadMs: 600 };
-const replying: TurnState = { phase: 'replying', wary: false };
+const replying: TurnState = { ...initialTurn, phase: 'replying', wary: false };
 
 function play(
   events: readonly TurnEvent[],
@@ -187,7 +187,7 @@ describe('a sound over the reply', () => {
       replying,
     );
     expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-close', 'reply-resume']);
-    expect(state).toEqual({ phase: 'replying', wary: true });
+    expect(state).toMatchObject({ phase: 'replying', wary: true });
   });
 
   it('that is an "mm-hm" lets the reply go on as soon as that is known', () => {
@@ -247,7 +247,7 @@ describe('a sound over the reply', () => {
   });
 
   it('that comes a second time neither holds the reply nor stops it by its length', () => {
-    const wary: TurnState = { phase: 'replying', wary: true };
+    const wary: TurnState = { ...replying, wary: true };
     const { state, actions } = play([begun, clock(3_000)], wary);
     expect(types(actions)).toEqual(['overlap-open']);
     expect(types(step(state, heard('words', 3_000), policy).actions)).toEqual(['utterance-open', 'reply-abort']);
@@ -269,5 +269,62 @@ describe('a sound over the reply', () => {
     const { state, actions } = play([begun, { type: 'utterance-taken' }], replying);
     expect(types(actions).slice(2)).toEqual(['overlap-close', 'reply-resume']);
     expect(state.phase).toBe('replying');
+  });
+});
+
+describe('the echo of a reply', () => {
+  const begun: TurnEvent = { type: 'speech-start', atMs: 1_000 };
+  const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
+
+  it('lets the reply go on once it is found, and does not make it harder to interrupt', () => {
+    const { state, actions } = play([begun, ended, { type: 'echo-found' }], replying);
+    expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-drop', 'overlap-close', 'reply-resume']);
+    expect(state).toMatchObject({ phase: 'replying', wary: false });
+  });
+
+  it('that is found in the middle of a sound lets the reply go on at the end of the sound', () => {
+    const { state, actions } = play([begun, { type: 'echo-found' }], replying);
+    expect(types(actions).at(-1)).toBe('overlap-drop');
+    expect(state).toMatchObject({ phase: 'overlapping', is: 'aside' });
+  });
+
+  it('that was recognized keeps sounds from pausing the next reply', () => {
+    const { actions } = play(
+      [
+        begun,
+        { type: 'echo-heard' },
+        ended,
+        clock(1_700, 1_400),
+        { type: 'reply-end' },
+        { type: 'reply-start' },
+        begun,
+      ],
+      replying,
+    );
+    expect(types(actions).slice(-2)).toEqual(['reply-resume', 'overlap-open']);
+  });
+
+  it('is forgotten after a reply without any sound over it', () => {
+    const quiet: readonly TurnEvent[] = [{ type: 'reply-end' }, { type: 'reply-start' }];
+    const { actions } = play([{ type: 'echo-heard' }, ...quiet, begun], replying);
+    expect(types(actions)).toEqual(['reply-hold', 'overlap-open']);
+  });
+});
+
+describe('a user who stays silent after a reply', () => {
+  const idle: TurnPolicy = { ...policy, idleMs: 1_000 };
+
+  it('is spoken to once the silence has lasted', () => {
+    const before = play([{ type: 'reply-end', heardByMs: 2_000 }, clock(2_999)], replying, idle);
+    expect(before.actions).toEqual([]);
+    const { state, actions } = step(before.state, clock(3_000), idle);
+    expect(actions).toEqual([{ type: 'speak-up', sinceMs: 2_000 }]);
+    expect(state.phase).toBe('replying');
+  });
+
+  it('is left alone if it is not the turn of the user', () => {
+    const { state, actions } = play([{ type: 'reply-end' }, clock(90_000)], replying, idle);
+    expect(state).toEqual(initialTurn);
+    expect(actions).toEqual([]);
   });
 });
