@@ -26,9 +26,6 @@ import type { Utterance } from '../input/utterance.ts';
  */
 const draftLeadMs = 600;
 
-/** Voice over the reply after which an echo would have been found. */
-const surelyUnlikeMs = 384;
-
 interface TurnTakingParts {
   readonly context: SessionContext<PauseJudged>;
   readonly listening: Listening;
@@ -54,12 +51,6 @@ export class TurnTaking {
   #turn: TurnState = initialTurn;
   readonly #events: TurnEvent[] = [];
   #advancing = false;
-  #aloneMs = 0;
-  /** Voice over the reply that does not match its audio. */
-  #unlikeMs = 0;
-  /** The user's microphone picks up the character: set once found, reset after a reply without any sound over it. */
-  #echoes = false;
-  #overlapped = false;
   /** Words over the reply that are not yet attributed to the user or to the character's echo. */
   #unattributed: Utterance | undefined;
 
@@ -80,14 +71,10 @@ export class TurnTaking {
     if (heard.edge !== undefined) this.advance(heard.edge);
     // A sound too short for a speaker check is classified by its words alone.
     if (heard.edge?.type === 'speech-end' && this.#unattributed !== undefined) this.judgeOverlap(this.#unattributed);
-    if (found) this.#disown(heard.frame.atMs);
-    // A voiced window may be the first of more speech.
-    if (heard.voiced && this.#turn.phase === 'settling') return;
-    const ms = durationMs(heard.frame);
-    if (heard.voiced) this.#unlikeMs += ms;
-    if (heard.voiced && (!speaking.sounds || this.#unlikeMs > surelyUnlikeMs)) this.#aloneMs += ms;
+    if (found) this.advance({ type: 'echo-found' });
     const { heardMs: atMs, voicedMs } = listening;
-    this.advance({ type: 'clock', atMs, voicedMs, aloneMs: this.#aloneMs });
+    const newMs = heard.voiced ? durationMs(heard.frame) : 0;
+    this.advance({ type: 'clock', atMs, voicedMs, newMs, replySounds: speaking.sounds });
   }
 
   /**
@@ -106,24 +93,9 @@ export class TurnTaking {
   }
 
   #take(event: TurnEvent): void {
-    if (event.type === 'reply-end') {
-      if (!this.#overlapped) this.#echoes = false;
-      this.#overlapped = false;
-    }
     const next = step(this.#turn, event, this.#policy());
     this.#turn = next.state;
     for (const action of next.actions) this.#perform(action);
-  }
-
-  /**
-   * Handles a sound over the reply that turned out to be its echo: the reply goes on, as easy to interrupt as before.
-   */
-  #disown(atMs: number): void {
-    const isOver = this.#turn.phase === 'overlapping';
-    if (!isOver) return;
-    this.#parts.listening.disown();
-    this.advance({ type: 'overlap-judged', is: 'aside', sinceMs: atMs, untilMs: atMs });
-    if (this.#turn.phase === 'replying') this.#turn = { phase: 'replying', wary: this.#echoes };
   }
 
   /** Handles a new partial transcript of the current utterance. */
@@ -142,9 +114,9 @@ export class TurnTaking {
     // Under push to talk, utterances do not open by themselves.
     if (this.#parts.context.settings().turnDetection === null) return;
     const said = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
-    if (utterance.isOwnVoice) this.#echoes = true;
+    if (utterance.isOwnVoice) this.advance({ type: 'echo-heard' });
     // A voice without words may be the known echo.
-    const isSure = !this.#echoes || part?.text !== '';
+    const isSure = !this.#turn.echoes || part?.text !== '';
     utterance.said = said === undefined || isSure ? said : 'unclear';
     this.judgeOverlap(utterance);
   }
@@ -162,7 +134,7 @@ export class TurnTaking {
     this.#unattributed = isOwn === undefined ? utterance : undefined;
     if (isOwn === undefined) return;
     utterance.hasOwnVoice = isOwn;
-    if (isOwn) this.#echoes = true;
+    if (isOwn) this.advance({ type: 'echo-heard' });
     const is = isOwn ? 'aside' : said;
     this.advance({ type: 'overlap-judged', is, sinceMs: voiced.fromMs, untilMs: voiced.toMs });
   }
@@ -170,11 +142,8 @@ export class TurnTaking {
   /** Rebuilt only if something has changed: it is read twice per window. */
   #policy(): TurnPolicy {
     const settings = this.#parts.context.settings();
-    const known = this.#known;
-    if (known?.settings === settings && known.policy.wary === this.#echoes) return known.policy;
-    const policy = this.#policyOf(settings);
-    this.#known = { settings, policy };
-    return policy;
+    if (this.#known?.settings !== settings) this.#known = { settings, policy: this.#policyOf(settings) };
+    return this.#known.policy;
   }
 
   #policyOf({ turnDetection: detection, speaks }: SessionSettings): TurnPolicy {
@@ -184,7 +153,6 @@ export class TurnTaking {
       settleMs: detection?.silenceMs ?? 0,
       bargeInMs,
       interrupts: detection?.interruptsReply ?? false,
-      wary: this.#echoes,
       ...(detection?.patience === undefined ? {} : { patience: detection.patience }),
       ...(draftsPerTurn === 0 || detection?.createsReply !== true ? {} : { draftLeadMs }),
       ...(nodEveryMs === undefined || !speaks ? {} : { nodEveryMs }),
@@ -217,12 +185,11 @@ export class TurnTaking {
       case 'nod':
         return this.#parts.nod();
       case 'overlap-open':
-        this.#aloneMs = 0;
-        this.#unlikeMs = 0;
-        this.#overlapped = true;
         return listening.overhear(action.atMs, speaking.sounding());
       case 'overlap-close':
         return listening.stopOverhearing();
+      case 'overlap-drop':
+        return listening.disown();
       case 'reply-hold':
         return speaking.hold();
       case 'reply-resume':
