@@ -1,4 +1,4 @@
-import type { EngineErrorCode } from '../engine.ts';
+import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.ts';
 
 /** Circuit breaker: blocks calls to an engine that keeps failing, so that no caller waits for it in vain. */
 export interface CircuitBreaker {
@@ -13,6 +13,10 @@ export interface CircuitBreaker {
   succeeded(): void;
   /** The call ended without saying anything about the engine, e.g. because it was aborted. */
   left(): void;
+  /**
+   * Passes on `parts` and notes how they end. Throws an `EngineError` without asking for them while the breaker is open.
+   */
+  attempt<Part>(engine: string, parts: () => AsyncIterable<Part>, options: CallOptions): AsyncGenerator<Part>;
 }
 
 /**
@@ -28,7 +32,7 @@ export function createCircuitBreaker(
   let lastCode: EngineErrorCode | undefined;
   let isBeingTried = false;
   const rests = (): boolean => now() < restsUntilMs || isBeingTried;
-  return {
+  const circuit: CircuitBreaker = {
     restsBecause: () => (rests() ? lastCode : undefined),
     enter() {
       if (rests()) return lastCode;
@@ -49,5 +53,20 @@ export function createCircuitBreaker(
     left() {
       isBeingTried = false;
     },
+    async *attempt(engine, parts, { signal }) {
+      const code = circuit.enter();
+      if (code !== undefined) throw new EngineError(engine, code, 'it failed several times and is left alone');
+      let conclude = circuit.left;
+      try {
+        yield* parts();
+        conclude = circuit.succeeded;
+      } catch (cause) {
+        if (!signal.aborted && cause instanceof EngineError) conclude = () => circuit.failed(cause.code);
+        throw cause;
+      } finally {
+        conclude();
+      }
+    },
   };
+  return circuit;
 }
