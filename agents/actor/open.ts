@@ -1,6 +1,5 @@
 import type { Character } from '../../characters/character.ts';
-import { blockedCall, createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
-import { EngineError } from '../../voices/engine.ts';
+import { createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
 import type { AdaptersByKind } from '../../voices/calls/context.ts';
 import { actor } from './actor.ts';
 import type { CharacterAgent } from '../agent.ts';
@@ -57,23 +56,6 @@ export function openAgents(
 export function gated({ model, circuit = createCircuitBreaker() }: ModelWithCircuit): ChatModel {
   return {
     name: model.name,
-    async *chat(messages, options) {
-      const blocked = circuit.enter();
-      if (blocked !== undefined) throw blockedCall(model.name, blocked, circuit);
-      let judged = false;
-      try {
-        yield* model.chat(messages, options);
-        judged = true;
-        circuit.succeeded();
-      } catch (cause) {
-        if (!options.signal.aborted && cause instanceof EngineError) {
-          judged = true;
-          circuit.failed(cause.code);
-        }
-        throw cause;
-      } finally {
-        if (!judged) circuit.left();
-      }
-    },
+    chat: (messages, options) => circuit.attempt(model.name, () => model.chat(messages, options), options),
   };
 }

@@ -1,6 +1,6 @@
 import { APIConnectionError, APIError } from 'openai';
 import type { SettingNames } from '../../voices/calls/context.ts';
-import { statusMeaning } from '../../voices/calls/http-faults.ts';
+import { bareWordOf, retryAfterMs, statusMeaning } from '../../voices/calls/http-faults.ts';
 import { EngineError } from '../../voices/engine.ts';
 
 /** Names of the chat server's settings, unless the engines file names them. */
@@ -15,10 +15,6 @@ export interface Blamed {
   readonly model: string;
   readonly settingNames?: SettingNames | undefined;
 }
-
-/** Longest pause before a retry; a server that asks for more is not retried, since the user waits for an answer. */
-const longestPauseMs = 2_000;
-const usualPauseMs = 200;
 
 /** Converts an error of a call to the chat server to an `EngineError`, without text of the conversation or the key. */
 export function faultOf(cause: unknown, blamed: Blamed): EngineError {
@@ -38,16 +34,6 @@ export function faultOf(cause: unknown, blamed: Blamed): EngineError {
   return cause.status === undefined
     ? faultInStream(cause, model)
     : faultOfStatus(cause, cause.status, { model, settingNames });
-}
-
-/** Returns the pause before a retry in milliseconds; undefined if a retry would not help. */
-export function retryPauseMs(cause: unknown): number | undefined {
-  if (cause instanceof EngineError || cause instanceof SyntaxError) return undefined;
-  if (cause instanceof APIConnectionError || !(cause instanceof APIError)) return usualPauseMs;
-  const { status } = cause;
-  if (status === undefined || !(status === 408 || status === 429 || status >= 500)) return undefined;
-  const askedMs = retryAfterMs(cause.headers);
-  return askedMs > longestPauseMs ? undefined : askedMs;
 }
 
 /** True if the server understood the request and rejects it as it is. */
@@ -78,16 +64,8 @@ function faultOfStatus(cause: APIError, status: number, { model, settingNames }:
     keySetting: key,
     notFound: `the server does not know the model "${model}" (${kind}). Check ${modelName}, and ${baseUrl}, which ends in /v1 on most servers.`,
   });
-  return new EngineError(model, code, detail, undefined, { status });
-}
-
-/** Error for a stream that ended in the middle of the reply. */
-export function brokenOff({ model }: Blamed): EngineError {
-  return new EngineError(
-    model,
-    'ENGINE_UNAVAILABLE',
-    'the server closed the connection in the middle of its reply. Check its log.',
-  );
+  const pauseMs = retryAfterMs(cause.headers?.get('retry-after'));
+  return new EngineError(model, code, detail, undefined, { status, retryAfterMs: pauseMs });
 }
 
 /** Error for a response that is not a stream of tokens. */
@@ -98,14 +76,6 @@ export function notAStream({ model, settingNames = environmentNames }: Blamed): 
 
 /** The server's error identifier, if it is a bare word; its message may repeat the prompt or the key. */
 function kindOf(cause: APIError): string {
-  const kind = [cause.code, cause.type].find((word) => typeof word === 'string' && /^[a-z][a-z_]{2,40}$/i.test(word));
-  return kind === undefined ? '' : ` ${String(kind)}`;
-}
-
-function retryAfterMs(headers: Headers | undefined): number {
-  const text = headers?.get('retry-after');
-  if (text === null || text === undefined || text === '') return usualPauseMs;
-  const seconds = Number(text);
-  const askedMs = Number.isNaN(seconds) ? Date.parse(text) - Date.now() : seconds * 1_000;
-  return Number.isNaN(askedMs) ? usualPauseMs : Math.max(0, askedMs);
+  const kind = bareWordOf([cause.code, cause.type]);
+  return kind === undefined ? '' : ` ${kind}`;
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 import type { ResolvedCallPolicy } from './call-policy.ts';
-import { blockedCall, createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
+import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
 import { Preempted, openLimiter, type Limiter } from './limiter.ts';
 
 /** Options passed to a request. */
@@ -95,7 +95,7 @@ class EngineCalls implements Calls {
   readonly #care: ResolvedCallPolicy;
   readonly #log: ((cost: CallCost) => void) | undefined;
   readonly #limiter: Limiter;
-  readonly #gate: CircuitBreaker | undefined;
+  readonly #gated: boolean;
   #calls = 0;
   #failures = 0;
   #isFailing = false;
@@ -110,7 +110,7 @@ class EngineCalls implements Calls {
     this.circuit = circuit;
     this.#care = care;
     this.#log = log;
-    this.#gate = gated ? circuit : undefined;
+    this.#gated = gated;
     this.#limiter = openLimiter(care.concurrency);
   }
 
@@ -120,11 +120,17 @@ class EngineCalls implements Calls {
 
   async *stream<Part>(
     request: (options: RequestOptions) => AsyncIterable<Part>,
+    options: CallsOptions,
+  ): AsyncGenerator<Part> {
+    options.signal.throwIfAborted();
+    const parts = (): AsyncGenerator<Part> => this.#queued(request, options);
+    yield* this.#gated ? this.circuit.attempt(this.name, parts, options) : parts();
+  }
+
+  async *#queued<Part>(
+    request: (options: RequestOptions) => AsyncIterable<Part>,
     { signal, owner = {}, background = false }: CallsOptions,
   ): AsyncGenerator<Part> {
-    signal.throwIfAborted();
-    const blocked = this.#gate?.enter();
-    if (blocked !== undefined) throw blockedCall(this.name, blocked, this.circuit);
     const run = new ActiveCall(signal);
     let leave: (() => void) | undefined;
     try {
@@ -200,17 +206,10 @@ class EngineCalls implements Calls {
   #conclude(run: ActiveCall): void {
     const { outcome } = run;
     this.#calls += 1;
-    if (outcome === 'aborted') {
-      this.#gate?.left();
-    } else {
-      this.#isFailing = outcome !== 'ok';
-      if (outcome === 'ok') {
-        this.#gate?.succeeded();
-      } else {
-        this.#failures += 1;
-        this.#lastFailure = outcome;
-        this.#gate?.failed(outcome);
-      }
+    if (outcome !== 'aborted') this.#isFailing = outcome !== 'ok';
+    if (outcome !== 'aborted' && outcome !== 'ok') {
+      this.#failures += 1;
+      this.#lastFailure = outcome;
     }
     this.#log?.({ engine: this.name, ...run.cost() });
   }
@@ -270,8 +269,8 @@ class ActiveCall {
   }
 }
 
-/** Delay before the next try, in milliseconds; undefined if a retry would not help. */
-function pauseBeforeNext(cause: unknown): number | undefined {
+/** Delay before the next try of a failed call, in milliseconds; undefined if a retry would not help. */
+export function pauseBeforeNext(cause: unknown): number | undefined {
   if (!(cause instanceof EngineError) || !cause.retryable) return undefined;
   const { retryAfterMs = usualPauseMs } = cause;
   return retryAfterMs <= longestPauseMs ? retryAfterMs : undefined;

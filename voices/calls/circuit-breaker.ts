@@ -1,4 +1,4 @@
-import { EngineError, type EngineErrorCode } from '../engine.ts';
+import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.ts';
 
 /** Circuit breaker: blocks calls to an engine that keeps failing, so that no caller waits for it in vain. */
 export interface CircuitBreaker {
@@ -15,6 +15,10 @@ export interface CircuitBreaker {
   remainingMs(): number;
   /** The call ended without saying anything about the engine, e.g. because it was aborted. */
   left(): void;
+  /**
+   * Passes on `parts` and notes how they end. Throws an `EngineError` without asking for them while the breaker is open.
+   */
+  attempt<Part>(engine: string, parts: () => AsyncIterable<Part>, options: CallOptions): AsyncGenerator<Part>;
 }
 
 /**
@@ -30,7 +34,7 @@ export function createCircuitBreaker(
   let lastCode: EngineErrorCode | undefined;
   let isBeingTried = false;
   const rests = (): boolean => now() < restsUntilMs || isBeingTried;
-  return {
+  const circuit: CircuitBreaker = {
     restsBecause: () => (rests() ? lastCode : undefined),
     enter() {
       if (rests()) return lastCode;
@@ -52,11 +56,26 @@ export function createCircuitBreaker(
     left() {
       isBeingTried = false;
     },
+    async *attempt(engine, parts, { signal }) {
+      const code = circuit.enter();
+      if (code !== undefined) throw blockedCall(engine, code, circuit);
+      let conclude = circuit.left;
+      try {
+        yield* parts();
+        conclude = circuit.succeeded;
+      } catch (cause) {
+        if (!signal.aborted && cause instanceof EngineError) conclude = () => circuit.failed(cause.code);
+        throw cause;
+      } finally {
+        conclude();
+      }
+    },
   };
+  return circuit;
 }
 
 /** Error of a call that an open circuit breaker blocked; `code` is that of the last failure. */
-export function blockedCall(engine: string, code: EngineErrorCode, circuit: CircuitBreaker): EngineError {
+function blockedCall(engine: string, code: EngineErrorCode, circuit: CircuitBreaker): EngineError {
   const seconds = Math.ceil(circuit.remainingMs() / 1000);
   const next = seconds === 0 ? 'a trial call is in progress' : `retrying in ${seconds} s`;
   return new EngineError(engine, code, `failed repeatedly; the circuit breaker is open, ${next}`);

@@ -29,7 +29,7 @@ export function connectionFault(upstream: Upstream, cause: unknown, answered: bo
 }
 
 /** The connection was lost in the middle of a response. */
-export function brokenOff({ name }: Upstream): EngineError {
+export function brokenOff({ name }: Pick<Upstream, 'name'>): EngineError {
   return new EngineError(
     name,
     'ENGINE_UNAVAILABLE',
@@ -107,6 +107,11 @@ export function errorWord(body: string): string | undefined {
   }
   const fields = [parsed, field(parsed, 'error'), field(parsed, 'detail')];
   const words = fields.flatMap((each) => [field(each, 'code'), field(each, 'type'), field(each, 'error')]);
+  return bareWordOf(words);
+}
+
+/** The first of `words` that is a bare identifier. */
+export function bareWordOf(words: readonly unknown[]): string | undefined {
   return words.find((word): word is string => typeof word === 'string' && /^[a-z][a-z_]{2,40}$/i.test(word));
 }
 
