@@ -71,7 +71,7 @@ async function draft(server: ChatServer, data: string, text = book, ...more: str
 }
 
 describe('dramatis characters new', () => {
-  it('drafts a card whose statements are in the text, and drops and counts those that are not', async () => {
+  it('`characters new` drafts a card of statements found in the text, and drops and counts the others', async () => {
     await using server = await openChatServer(
       json({ name: 'Ada Finch' }),
       json({ statements: [...statements, ...lies] }),
@@ -98,7 +98,7 @@ describe('dramatis characters new', () => {
     expect(readdirSync(path.dirname(pack))).toEqual(['ada-finch']);
   });
 
-  it('goes on where it was stopped, and asks again what is no JSON', async () => {
+  it('`characters new` resumes where it stopped, and repeats questions whose answer was not JSON', async () => {
     const long = `${book}\n\n${'The river ran on and on. '.repeat(150)}\n\n${book.repeat(4)}`;
     const count = passagesOf(long).length;
     expect(count).toBe(2);
@@ -111,7 +111,7 @@ describe('dramatis characters new', () => {
     expect(mended.requests).toHaveLength(3);
   });
 
-  it('gives up on a model that writes no JSON', async () => {
+  it('`characters new` gives up on a model that writes no JSON', async () => {
     await using mumbling = await openChatServer(says(['Hm.']));
     const ran = await draft(mumbling, 'bad', book, '--name', 'Ada Finch');
     expect(ran).toMatchObject({ status: 1, err: expect.stringContaining('no usable JSON in 3 answers') });
@@ -123,12 +123,12 @@ describe('dramatis characters new', () => {
     ['a main character who is not in the text', { name: 'Hamlet' }, [], 'somebody who is not in the text'],
     ['a name of which the text tells nothing', { statements: [] }, ['--name', 'Bo'], 'tells nothing about "Bo"'],
     ['an id that is none', {}, ['--name', 'Bo', '--id', 'Bo'], 'lower-case words'],
-  ])('gives up on %s', async (_, answer, args, said) => {
+  ])('`characters new` gives up on %s', async (_, answer, args, said) => {
     await using server = await openChatServer(json(answer));
     expect((await draft(server, 'bad', book, ...args)).err).toContain(said);
   });
 
-  it('asks nothing where the text is empty, or a character of the id is there', async () => {
+  it('`characters new` asks nothing if the text is empty or the character exists', async () => {
     await using server = await openChatServer(json(rest));
     const there = path.join(folder, 'taken', 'characters', 'ada-finch');
     await mkdir(there, { recursive: true });
@@ -141,7 +141,7 @@ describe('dramatis characters new', () => {
 });
 
 describe('passages of a text', () => {
-  it('join to the whole, end with paragraphs or sentences, and are never too long', () => {
+  it('passages join to the whole text, end at paragraphs or sentences, and are limited in length', () => {
     const text = `${'One two three. '.repeat(900)}\n\n${'字'.repeat(12_000)}${'😀'.repeat(4_000)}`;
     const passages = passagesOf(text);
     expect(passages.map((passage) => passage.text).join('')).toBe(text);

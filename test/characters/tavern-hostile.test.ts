@@ -33,7 +33,7 @@ const bomb = zipSync({ 'card.json': [new Uint8Array(9 * 1024 * 1024), { level: 9
 const hugePng = Buffer.alloc(50 * 1024 * 1024);
 hugePng.set(blankPng('x'));
 
-describe('a hostile card ends in one clear error', () => {
+describe('hostile card that is rejected', () => {
   const hostile: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
     'a PNG of 50 MB': [hugePng, new RegExp(`more than ${largestPngBytes / 1024 / 1024} MB`)],
     'a PNG without a card': [blankPng('x'), /contains no card/],
@@ -77,7 +77,7 @@ describe('a hostile card ends in one clear error', () => {
     'bytes of nothing': [Buffer.from([0, 1, 2, 3]), /not valid JSON/],
   };
 
-  it.each(Object.entries(hostile))('%s', (name, [bytes, message]) => {
+  it.each(Object.entries(hostile))('a hostile card is rejected with one clear error: %s', (name, [bytes, message]) => {
     const read = (): unknown => readCardBytes(bytes, name);
     expect(read).toThrow(CharacterError);
     expect(read).toThrow(message);
@@ -85,7 +85,7 @@ describe('a hostile card ends in one clear error', () => {
   });
 });
 
-describe('a hostile card that can be read does no harm', () => {
+describe('hostile card that is read', () => {
   it('paths that leave the archive are not unpacked', () => {
     const zip = zipSync({
       'card.json': Buffer.from(JSON.stringify(small)),
@@ -97,7 +97,7 @@ describe('a hostile card that can be read does no harm', () => {
     expect([...readCardBytes(zip, 'zip').files.keys()]).toEqual(['assets/good.png']);
   });
 
-  it('script tags and markup are not spoken, and stay as they are in an export', () => {
+  it('script tags and markup of a card are not spoken, and are exported unchanged', () => {
     const evil = readCard(
       { ...small, first_mes: '<script>alert(1)</script> **Come** in. <img src=x onerror=y>' },
       'evil',
@@ -107,7 +107,7 @@ describe('a hostile card that can be read does no harm', () => {
     expect(back.card.data.first_mes).toBe(evil.data.first_mes);
   });
 
-  it('a name that looks like a path becomes a plain id', () => {
+  it('a card name that looks like a path becomes a plain id', () => {
     const id = (name: string): string => toPack(readCard({ ...small, name }, 'id'), 'id').card.id;
     expect(id('../../etc/passwd')).toBe('etc-passwd');
     expect(id('D’Artagnan & Co.')).toBe('dartagnan-co');

@@ -9,8 +9,8 @@ const freely = { signal, throwIfStopped: () => undefined };
 const away = (retryAfterMs?: number): EngineError =>
   new EngineError('judge', 'ENGINE_UNAVAILABLE', 'away', undefined, { retryAfterMs });
 
-describe('an endpoint', () => {
-  it('takes so many calls at a time, and starts so many a minute', async () => {
+describe('endpoint', () => {
+  it('the endpoint limits concurrent calls and calls per minute', async () => {
     const clock = new ManualClock();
     const endpoint = openEndpoint(
       'judge',
@@ -34,7 +34,7 @@ describe('an endpoint', () => {
       if (index > 0) expect(atMs - (startedMs[index - 1] ?? 0)).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('tries again with growing pauses what may pass, and leaves everybody waiting as long as the server asks', async () => {
+  it('the endpoint retries transient errors with growing pauses, and pauses all calls as long as the server asks', async () => {
     const clock = new ManualClock();
     const endpoint = openEndpoint('judge', { concurrency: 2, retries: 3 }, { clock, random: () => 1 });
     const triedMs: number[] = [];
@@ -55,7 +55,7 @@ describe('an endpoint', () => {
     expect(endpoint.retries).toBe(2);
   });
 
-  it('gives up after its tries, and at once where trying again is no use', async () => {
+  it('the endpoint gives up after its retries, and at once if a retry is pointless', async () => {
     const clock = new ManualClock();
     const endpoint = openEndpoint('judge', { concurrency: 1, retries: 2 }, { clock, random: () => 1 });
     let tries = 0;
@@ -72,8 +72,8 @@ describe('an endpoint', () => {
   });
 });
 
-describe('progress', () => {
-  it('tells how far, how fast, what failed, what it cost and how long still', () => {
+describe('progress line', () => {
+  it('the progress line shows share, speed, failures, cost and remaining time', () => {
     const state = { total: 3_528, done: 1_764, failed: 3, doneNow: 600, spentDollars: 4.2 };
     const line = progressLine(state, { elapsedMs: 60_000, width: 100 });
     expect(line).toContain('50 %');
@@ -84,7 +84,7 @@ describe('progress', () => {
     expect(line).toContain('3 min left');
   });
 
-  it('fits its width', () => {
+  it('the progress line fits the terminal’s width', () => {
     const state = { total: 10, done: 0, failed: 0, doneNow: 0, spentDollars: 0 };
     for (const width of [10, 20, 40, 80])
       expect(progressLine(state, { elapsedMs: 0, width }).length).toBeLessThanOrEqual(width);
