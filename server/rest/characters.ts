@@ -10,10 +10,11 @@ import { clipFacts } from '../engines/library-clip.ts';
 import type { ClientSecrets } from '../http/client-secrets.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
-import { parseBody } from '../http/request-body.ts';
-import { mostCardBytes, parsePack, packSchema } from './pack-body.ts';
+import { parseBody, problemOf } from '../http/request-body.ts';
 import type { RestParts } from './rest.ts';
 import { revisionOf, CharacterStore, CharacterStoreError } from '../cast/character-store.ts';
+import { cardSchema, dialoguePairSchema } from '../../characters/card.ts';
+import { errorObject } from '../session/contract/errors.ts';
 
 const exportSchema = z.object({ format: z.enum(cardFormats).default('png'), spec: z.enum(['v2', 'v3']).default('v3') });
 
@@ -198,4 +199,58 @@ function addDraft(scope: FastifyInstance, secrets: ClientSecrets, door: AuthGuar
     if (oldest !== undefined) secrets.revoke(oldest);
     return { value, expires_at: Math.floor(expiresAtMs / 1000) };
   });
+}
+
+/** A character pack in a request or response: its card and its example lines. */
+const packSchema = z.strictObject({ card: cardSchema, lines: z.array(dialoguePairSchema).max(20_000) });
+
+type PackBody = z.infer<typeof packSchema>;
+
+/** Largest body: a card with its picture. Lorebooks are small compared to it. */
+const mostCardBytes = 25 * 2 ** 20;
+
+/** An invalid field, with a message for the person who fills in the form. */
+interface PackIssue {
+  /** The path of the field, such as `card.lorebook.3.keys`. */
+  readonly param: string;
+  readonly message: string;
+}
+
+/** Most issues reported in one response. */
+const mostIssues = 100;
+
+/** Parses the pack in a request. If it is invalid, sends a response with all issues and returns undefined. */
+function parsePack(body: unknown, reply: FastifyReply): PackBody | undefined {
+  const parsed = packSchema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues
+    .slice(0, mostIssues)
+    .map((issue): PackIssue => ({ param: issue.path.map(String).join('.'), message: inWords(issue) }));
+  const { event_id: _unused, ...error } = errorObject(problemOf(parsed.error));
+  void reply.code(400).send({ error: { ...error, x_dramatis: { issues } } });
+  return undefined;
+}
+
+function inWords(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'Fill this in.' : `This must be of another kind: ${issue.expected}.`;
+    case 'too_small':
+      if (issue.origin === 'string') return 'Write something here.';
+      if (issue.origin !== 'array') return `At least ${issue.minimum}.`;
+      return issue.minimum === 1 ? 'At least one is needed.' : `At least ${issue.minimum} are needed.`;
+    case 'too_big':
+      if (issue.origin === 'string') return `At most ${issue.maximum} characters.`;
+      return issue.origin === 'array' ? `At most ${issue.maximum} of them.` : `At most ${issue.maximum}.`;
+    case 'invalid_value':
+      return `One of: ${issue.values.map(String).join(', ')}.`;
+    case 'invalid_format':
+      return `This must be ${issue.message}.`;
+    case 'unrecognized_keys':
+      return `Unknown here: ${issue.keys.join(', ').slice(0, 200)}.`;
+    case 'invalid_key':
+      return issue.issues.map(inWords).join(' ');
+    default:
+      return issue.message;
+  }
 }

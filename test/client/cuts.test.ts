@@ -32,9 +32,9 @@ function cutsOf({ cuts }: FlakyProxy): number {
   return cuts;
 }
 
-describe('ten spoken turns over a connection that is cut again and again', () => {
+describe('open-talk over a connection that is cut again and again', () => {
   for (const seed of [1, 2, 3]) {
-    it(`lose and repeat nothing, in either direction (seed ${seed})`, async () => {
+    it(`loses and repeats nothing in either direction over ten spoken turns on a cut connection (seed ${seed})`, async () => {
       const calm = await converse(false, seed);
       const rough = await converse(true, seed);
       expect(rough.cuts).toBeGreaterThan(20);

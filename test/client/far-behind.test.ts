@@ -37,8 +37,8 @@ function openLink(keptBytes = 100_000): { link: ResumableStream; say: (count: nu
   return { link, say };
 }
 
-describe('a client that comes back far behind', () => {
-  it('gets everything in order, as fast as it reads, and what is said meanwhile too', () => {
+describe('ResumableStream', () => {
+  it('sends a slow client everything it missed in order, along with what is said meanwhile', () => {
     const { link, say } = openLink();
     const narrow = narrowCarrier(4);
     say(10);
@@ -53,7 +53,7 @@ describe('a client that comes back far behind', () => {
     expect(narrow.closed).toEqual([]);
   });
 
-  it('is let go when what it needs next is no longer kept', () => {
+  it('closes the connection of a client that is too slow once the next frame it needs is no longer kept', () => {
     const { link, say } = openLink(500);
     const narrow = narrowCarrier(2);
     link.attach(narrow.carrier);
@@ -64,7 +64,7 @@ describe('a client that comes back far behind', () => {
     expect(link.attach(narrowCarrier(9).carrier, 2)).toBe(false);
   });
 
-  it('cannot make the server forget what it has not been sent', () => {
+  it('keeps frames that were never sent, even if the client acknowledges them', () => {
     const { link, say } = openLink();
     const narrow = narrowCarrier(2);
     link.attach(narrow.carrier);

@@ -12,7 +12,7 @@ const available = existsSync(executablePath);
 if (!available)
   console.warn(`Opus in a browser is not tested: there is no Chromium at ${executablePath} (set CHROMIUM).`);
 
-describe.skipIf(!available)('a talk in Opus, in a real browser', () => {
+describe.skipIf(!available)('open-talk with Opus in a real browser', () => {
   let browser: Browser;
 
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe.skipIf(!available)('a talk in Opus, in a real browser', () => {
 
   afterAll(() => browser?.close());
 
-  it('is spoken and heard by WebCodecs, to the sample, under our own content security policy', async () => {
+  it('sends and plays Opus with WebCodecs to the sample under our content security policy', async () => {
     const synthesizer = voicedSynthesizer();
     const engines = fakeEngines({ synthesizer, says: ['one two three four five six seven.'] });
     const server = await serve({ engines, flags: { playoutAheadMs: '5000' } });

@@ -3,8 +3,8 @@ import { hasBrowser, openBrowser } from '../fakes/network/browser.ts';
 import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
 import { openRig } from '../rigs/talk-rig.ts';
 
-describe.skipIf(!hasBrowser('a cut of the page’s connection'))('the page, in a real browser', () => {
-  it('goes on after its connection was cut as if nothing had been, and begins anew where the session is gone', async () => {
+describe.skipIf(!hasBrowser('a cut of the page’s connection'))('page', () => {
+  it('continues after the page’s connection was cut and starts a new session if the old one is gone', async () => {
     await using rig = await openRig({ says: ['First answer.', 'Second answer.', 'Third answer.'] });
     await using other = await openRig({ says: ['Fourth answer.'] });
     await using proxy = await openFlakyProxy(rig.port);

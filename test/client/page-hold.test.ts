@@ -20,8 +20,8 @@ interface Shown {
   readonly voice: number;
 }
 
-describe.skipIf(!hasBrowser('a cough over the page’s reply'))('the page, in a real browser', () => {
-  it('shows a cough over a reply as nothing: it speaks on, its words come once, and nothing is cut', async () => {
+describe.skipIf(!hasBrowser('a cough over the page’s reply'))('page', () => {
+  it('plays on after a cough over a reply, shows each word once and marks nothing as interrupted', async () => {
     await using rig = await openRig({
       says: [line, 'Yes.'],
       hears: [''],

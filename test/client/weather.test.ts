@@ -3,7 +3,7 @@ import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
 import { openRig, recordTalk } from '../rigs/talk-rig.ts';
 
 describe('a slow connection with jitter and stalls', () => {
-  it('delivers every sample of both sides in the end', async () => {
+  it('delivers every sample in both directions over a slow connection with jitter and stalls', async () => {
     const says = ['One two three four five six seven eight nine ten.'];
     await using rig = await openRig({ says });
     await using proxy = await openFlakyProxy(rig.port, 5, {

@@ -115,8 +115,8 @@ function field(value: unknown, name: string): unknown {
 }
 
 /** `Retry-After`, given in seconds or as a date, in milliseconds. */
-function retryAfterMs(header: string | undefined): number | undefined {
-  if (header === undefined || header === '') return undefined;
+export function retryAfterMs(header: string | null | undefined): number | undefined {
+  if (header === undefined || header === null || header === '') return undefined;
   const seconds = Number(header);
   const askedMs = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1_000;
   return Number.isNaN(askedMs) ? undefined : Math.max(0, askedMs);

@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, get as httpGet, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
 import { ModelError } from './model-error.ts';
 import { DownloadFault } from './download-fault.ts';
@@ -6,7 +6,7 @@ import { DownloadFault } from './download-fault.ts';
 /** A response whose body has not been read yet. */
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: IncomingHttpHeaders;
   readonly body: AsyncIterable<Buffer>;
   /** Closes the connection. */
   end(): void;

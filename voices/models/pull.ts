@@ -17,7 +17,7 @@ import {
 import { ModelError } from './model-error.ts';
 import { unpack } from './unpack.ts';
 
-export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'wait' | 'onRetry' | 'lanes' | 'pieceBytes'> {
+export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'wait' | 'onRetry'> {
   readonly client: HttpClient;
   readonly dataDir: string;
   /** `FROM=TO`: for addresses that begin with FROM, TO is tried first. */

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { extract } from 'tar-stream';
 import type { CallOptions } from '../engine.ts';
 import { ModelError } from './model-error.ts';
-import { readTar } from './tar.ts';
 
 const decompressor = 'bzip2';
 const mostBytes = 2 ** 35;
@@ -34,31 +35,41 @@ export async function unpack(
   });
   // Awaited below, even if reading fails first.
   ended.catch(() => undefined);
+  const entries = extract();
+  let damage: Error | undefined;
+  entries.once('error', (cause) => (damage = cause));
+  pipeline(bzip2.stdout, entries).catch(() => undefined);
   let kept = 0;
   try {
-    for await (const { path: name, bytes, body } of readTar(bzip2.stdout)) {
+    for await (const entry of entries) {
+      const { name, type, size = 0 } = entry.header;
       const inside = name.replace(/^(\.\/)?[^/]+\//, '');
-      const wanted = keep.find((entry) => inside === entry || (entry.endsWith('/') && inside.startsWith(entry)));
-      if (wanted === undefined) continue;
-      kept += bytes;
+      const wanted = keep.find((one) => inside === one || (one.endsWith('/') && inside.startsWith(one)));
+      if (type !== 'file' || wanted === undefined) {
+        entry.resume();
+        continue;
+      }
+      kept += size;
       if (kept > mostBytes) throw new ModelError('model_corrupt', 'The archive unpacks to more than any model has.');
-      await writeInside(folder, inside, body);
+      await writeInside(folder, inside, entry);
       missing.delete(wanted);
     }
     const [status] = (await ended) as [number | null];
-    if (status !== 0) {
-      throw new ModelError('model_corrupt', `The archive cannot be unpacked: ${says.trim()}. Get it again.`);
-    }
+    if (status !== 0) throw corrupt(says.trim());
   } catch (thrown) {
     bzip2.kill();
-    bzip2.stdout.destroy();
     const [ending] = await Promise.allSettled([ended]);
     signal.throwIfAborted();
-    throw ending.status === 'rejected' ? ending.reason : thrown;
+    if (ending.status === 'rejected') throw ending.reason;
+    throw damage !== undefined && thrown === damage ? corrupt(says.trim() || damage.message) : thrown;
   }
   if (missing.size > 0) {
     throw new ModelError('model_corrupt', `The archive lacks ${[...missing].join(', ')}: it is another version.`);
   }
+}
+
+function corrupt(why: string): ModelError {
+  return new ModelError('model_corrupt', `The archive cannot be unpacked: ${why}. Get it again.`);
 }
 
 async function writeInside(folder: string, name: string, body: AsyncIterable<Buffer>): Promise<void> {

@@ -52,6 +52,8 @@ export class TurnTaking {
   #known: { readonly settings: SessionSettings; readonly policy: TurnPolicy } | undefined;
   readonly #gate = new EchoGate();
   #turn: TurnState = initialTurn;
+  readonly #events: TurnEvent[] = [];
+  #advancing = false;
   #aloneMs = 0;
   /** Voice over the reply that does not match its audio. */
   #unlikeMs = 0;
@@ -88,7 +90,22 @@ export class TurnTaking {
     this.advance({ type: 'clock', atMs, voicedMs, aloneMs: this.#aloneMs });
   }
 
+  /**
+   * Gives the machine an event and performs its actions. Events that these actions raise wait until all of them are
+   * performed.
+   */
   advance(event: TurnEvent): void {
+    this.#events.push(event);
+    if (this.#advancing) return;
+    this.#advancing = true;
+    try {
+      for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) this.#take(next);
+    } finally {
+      this.#advancing = false;
+    }
+  }
+
+  #take(event: TurnEvent): void {
     if (event.type === 'reply-end') {
       if (!this.#overlapped) this.#echoes = false;
       this.#overlapped = false;

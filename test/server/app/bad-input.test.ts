@@ -91,9 +91,9 @@ function twoWorlds(alice: Engines, holmes: Engines): Engines {
   return { ...holmes, responderFor: (who) => (who.id === 'alice' ? alice : holmes).responderFor(who) };
 }
 
-describe('a frame that makes no sense', () => {
+describe('invalid frame', () => {
   const frames: [what: string, frame: string | Buffer, code?: string][] = [
-    ['nothing', '', 'invalid_json'],
+    ['an empty frame', '', 'invalid_json'],
     ['null', 'null', 'invalid_event'],
     ['brackets a million deep', '['.repeat(1_000_000), 'invalid_json'],
     ['objects and arrays 200,000 deep', deep, 'invalid_event'],
@@ -107,11 +107,11 @@ describe('a frame that makes no sense', () => {
     ['a type that is an object', '{"type":{"toString":1}}', 'invalid_event'],
     ['a lone surrogate', '{"type":"\\ud800"}', 'unknown_event_type'],
     ['a zero character', '{"type":"response.create\\u0000"}', 'unknown_event_type'],
-    ['sound as it is', Buffer.alloc(960), 'binary_not_supported'],
-    ['more than a frame may hold', JSON.stringify('x'.repeat(limits.frameBytes)), 'message_too_large'],
+    ['raw audio', Buffer.alloc(960), 'binary_not_supported'],
+    ['a frame that is too large', JSON.stringify('x'.repeat(limits.frameBytes)), 'message_too_large'],
   ];
   for (const [what, frame, code] of frames) {
-    it(`leaves the session as it is: ${what}`, async () => {
+    it(`leaves the session unchanged after an invalid frame: ${what}`, async () => {
       const client = await (await open()).call();
       client.socket.send(frame);
       await client.answers();
@@ -122,10 +122,10 @@ describe('a frame that makes no sense', () => {
 
   const fatal: [what: string, frame: Buffer, closeCode: number][] = [
     ['far too large', Buffer.alloc(2 * limits.frameBytes + 1, 'x'), 1009],
-    ['no UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22]), 1007],
+    ['invalid UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22]), 1007],
   ];
   for (const [what, frame, closeCode] of fatal) {
-    it(`ends the connection where it is ${what}, with ${closeCode}, and no other`, async () => {
+    it(`closes only the connection that sent a frame that is ${what}, with ${closeCode}`, async () => {
       const { call } = await open();
       const [one, other] = [await call(), await call('alice')];
       one.socket.send(frame, { binary: false });
@@ -134,7 +134,7 @@ describe('a frame that makes no sense', () => {
     });
   }
 
-  it('comes ten thousand times over, and another session never notices', async () => {
+  it('serves another session undisturbed while a client sends ten thousand invalid frames', async () => {
     const { call } = await open();
     const [flooder, other] = [await call(), await call('alice')];
     const turn = other.answers();
@@ -152,8 +152,8 @@ describe('a frame that makes no sense', () => {
   });
 });
 
-describe('a client at the wrong pace', () => {
-  it('may send a turn faster than it was spoken', async () => {
+describe('client pace', () => {
+  it('accepts a turn that is sent faster than it was spoken', async () => {
     const client = await (await open()).call();
     client.append(silence(1_000), tone(5_000), silence(2_000));
     const { transcript } = await client.until('conversation.item.input_audio_transcription.completed');
@@ -163,7 +163,7 @@ describe('a client at the wrong pace', () => {
     await client.answers();
   });
 
-  it('is told so when it sends hours at once, and what is too much is not kept', async () => {
+  it('refuses hours of audio sent at once with an error and drops the excess', async () => {
     const { call } = await open();
     const [hasty, other] = [await call(), await call('alice')];
     const audio = 'A'.repeat(15 * 1024 * 1024);
@@ -175,7 +175,7 @@ describe('a client at the wrong pace', () => {
     await hasty.answers();
   }, 60_000);
 
-  it('is not taken for dead while its sound comes in, however late its pong', () => {
+  it('keeps a connection alive while audio arrives, however late its pong', () => {
     vi.useFakeTimers();
     let terminated = 0;
     const socket = Object.assign(new EventEmitter(), { ping: () => 0, terminate: () => (terminated += 1) });
@@ -190,7 +190,7 @@ describe('a client at the wrong pace', () => {
     socket.emit('close');
   });
 
-  it('gets back a minute of sound in one piece', async () => {
+  it('returns a minute of audio in one piece', async () => {
     const client = await (await open()).call();
     client.send(minute);
     client.send({ type: 'conversation.item.retrieve', item_id: 'minute' });
@@ -199,7 +199,7 @@ describe('a client at the wrong pace', () => {
     await client.answers();
   });
 
-  it('is let go when it does not read, before much has piled up for it', async () => {
+  it('disconnects a client that does not read before much is buffered for it', async () => {
     const { app, call, health, log } = await open();
     const [deaf, other] = [await call(), await call('alice')];
     const [server] = app.websocketServer.clients;
@@ -214,8 +214,8 @@ describe('a client at the wrong pace', () => {
   });
 });
 
-describe('one session beside another', () => {
-  it('is let go of, with all its engines, when its client vanishes in the middle of a turn', async () => {
+describe('two sessions', () => {
+  it('releases all engines of a session whose client vanishes in the middle of a turn', async () => {
     const engines = fakeEngines({ says: ['One two three four five six seven eight nine ten. '.repeat(20)] });
     let working = 0;
     async function* counted<Part>(work: AsyncIterable<Part>): AsyncIterable<Part> {
@@ -244,7 +244,7 @@ describe('one session beside another', () => {
     await expect.poll(() => [working, engines.fakeVad.openStreams]).toEqual([0, 0]);
   });
 
-  it('hears and says nothing of the other’s', async () => {
+  it('keeps transcripts and replies of two sessions apart', async () => {
     const words = (name: string): string[] => Array.from({ length: 4 }, (_, index) => `${name} ${index}`);
     const world = (name: string): Engines =>
       fakeEngines({ hears: words(`${name} asks`), says: words(`${name} answers`) });
@@ -264,12 +264,12 @@ describe('one session beside another', () => {
 
   const broken = new EngineError('broken', 'ENGINE_UNAVAILABLE', 'it is broken');
   const faults: [what: string, engines: Engines, status: string | undefined][] = [
-    ['recognizer', fakeEngines({ hears: [broken] }), undefined],
-    ['mind', fakeEngines({ says: [new TypeError('a bug')] }), 'failed'],
-    ['synthesizer', fakeEngines({ synthesizer: fakeSynthesizer({ failOn: 'two', error: broken }) }), 'failed'],
+    ['ASR engine', fakeEngines({ hears: [broken] }), undefined],
+    ['LLM', fakeEngines({ says: [new TypeError('a bug')] }), 'failed'],
+    ['TTS engine', fakeEngines({ synthesizer: fakeSynthesizer({ failOn: 'two', error: broken }) }), 'failed'],
   ];
   for (const [what, engines, status] of faults) {
-    it(`goes on while the ${what} of the other breaks`, async () => {
+    it(`serves one session undisturbed while the ${what} of another breaks`, async () => {
       const { call } = await open(twoWorlds(engines, fakeEngines({ says: ['One two three. '.repeat(3)] })));
       const [unlucky, other] = [await call('alice'), await call('sherlock-holmes')];
       const turn = other.answers();
@@ -282,7 +282,7 @@ describe('one session beside another', () => {
     });
   }
 
-  it('is answered from the lines of the character where the chat server dies in mid-sentence', async () => {
+  it('answers with a line of the character if the chat server dies in the middle of a sentence', async () => {
     await using chat = await openChatServer(diesAfter('My dear fellow, ', 'it is elemen'));
     const mind = openAgents([{ model: openOpenaiChat({ ...chat, model: 'fake' }) }]);
     const fakes = fakeEngines({ hears: ['who are you'] });

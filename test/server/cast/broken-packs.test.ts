@@ -49,8 +49,8 @@ async function addAlice(id: string): Promise<string> {
   return pack;
 }
 
-describe('a character that a scene needs', () => {
-  it('is not removed on the command line either', async () => {
+describe('characters remove', () => {
+  it('refuses to remove a character that a scene needs', async () => {
     const pack = await addAlice('twin');
     await addScene('home', 'twin');
     const refused = await dramatis('characters', 'remove', 'twin');
@@ -62,7 +62,7 @@ describe('a character that a scene needs', () => {
   });
 });
 
-describe('a broken pack, and scenes that cannot be played', () => {
+describe('broken packs and scenes', () => {
   beforeAll(async () => {
     await writeFile(path.join(await addAlice('torn'), 'card.json'), '{"id": "torn", "na\u001B[2Jme"');
     await writeFile(path.join(await addAlice('blank'), 'card.json'), '{}');
@@ -70,7 +70,7 @@ describe('a broken pack, and scenes that cannot be played', () => {
     await writeFile(path.join(packs, 'scenes', 'torn.json'), '{');
   });
 
-  it('do not keep the server from starting', async () => {
+  it('starts the server without broken packs and unplayable scenes', async () => {
     const flags = { port: '0', logLevel: 'error', dataDir: path.join(folder, 'data') };
     const server = await startServer(readConfig({ flags, environment: {} }));
     const ids = [...server.characters.keys()];
@@ -79,7 +79,7 @@ describe('a broken pack, and scenes that cannot be played', () => {
     expect(ids.filter((id) => /torn|blank|chair/.test(id))).toEqual([]);
   });
 
-  it('are told in one line each, with file and fault', async () => {
+  it('reports each broken pack and scene in one line with file and reason', async () => {
     const { status, err } = await dramatis('characters');
     expect(status).toBe(0);
     const told = err.trim().split('\n').toSorted();
@@ -92,19 +92,19 @@ describe('a broken pack, and scenes that cannot be played', () => {
     expect(err).not.toMatch(/[^\P{Cc}\n]/u);
   });
 
-  it('are told by the doctor', async () => {
+  it('reports broken packs and scenes in the doctor', async () => {
     const { status, out } = await dramatis('doctor', '--port', '0');
     expect(status).toBe(1);
     expect(out.match(/^✗ characters +left out: /gmu)).toHaveLength(4);
   });
 
-  it('say what is wrong where one of them is asked for', async () => {
+  it('explains what is wrong with a broken pack when it is shown', async () => {
     const { status, err } = await dramatis('characters', 'show', 'torn');
     expect(status).toBe(1);
     expect(err).toMatch(/torn.card\.json: not valid JSON/);
   });
 
-  it('can be removed', async () => {
+  it('removes a broken pack', async () => {
     expect(await dramatis('characters', 'remove', 'torn')).toMatchObject({ status: 0, out: 'torn is gone.\n' });
     expect(existsSync(path.join(packs, 'torn'))).toBe(false);
     expect((await dramatis('characters', 'remove', '../../characters')).err).toContain('There is no character');

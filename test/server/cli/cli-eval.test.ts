@@ -21,7 +21,7 @@ if (!clipsHaveConsent) console.warn('Skipped: clips of the roles. Engines files 
 
 describe('dramatis eval run', () => {
   it.skipIf(!clipsHaveConsent)(
-    'starts a server of our own: the mind gets the prompt word for word and its key, which is kept nowhere, the voice the role’s clip',
+    'starts its own server with the prompt word for word, the role’s clip as voice and the LLM key kept nowhere',
     async () => {
       await using scratch = await openScratch();
       await using mind = await openChatServer(says(['I am ', 'Hu Tao.']));
@@ -65,7 +65,7 @@ describe('dramatis eval run', () => {
     },
   );
 
-  it('ends at once on Ctrl-C, says how to go on, and leaves nothing behind but its folder', async () => {
+  it('stops at once on Ctrl-C, explains how to continue and leaves only its folder behind', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 4);
     await using judge = await openJudgeServer({ delayMs: 200 });

@@ -38,7 +38,7 @@ async function faultOf(command: string, args: string[]): Promise<unknown> {
   );
 }
 
-describe('a mistake in a command line', () => {
+describe('command name', () => {
   it.each([
     [['constructor'], 2],
     [['__proto__'], 2],
@@ -46,13 +46,13 @@ describe('a mistake in a command line', () => {
     [['characters', 'import', '--from', 'constructor', 'x'], 2],
     [['voices', 'constructor'], 2],
     [['eval', 'constructor'], 2],
-  ] as const)('is told without a stack trace where the name is one that every object has: %j', async (args, status) => {
+  ] as const)('rejects a command named like an object property without a stack trace: %j', async (args, status) => {
     const ran = await dramatis(...args);
     expect(ran.said).not.toMatch(/TypeError|\n {4}at /);
     expect(ran.status).toBe(status);
   });
 
-  it('is told where an engine’s kind or name is one that every object has', async () => {
+  it('rejects an engine kind or name that is named like an object property', async () => {
     const engines = path.join(folder, 'engines.json');
     const chat = { kind: '__proto__', baseUrl: 'http://127.0.0.1:9/v1', model: 'x' };
     await writeFile(engines, JSON.stringify({ engines: { chat }, mind: 'chat' }));
@@ -66,7 +66,7 @@ describe('a mistake in a command line', () => {
     ['say', 'Hello.', '--character', 'alice'],
     ['replay', 'talk.wav', '--character', 'alice'],
     ['characters', 'export', 'alice'],
-  ])('is told before any work where --out names a folder that is not there: %s', async (...args) => {
+  ])('rejects an --out in a missing folder before any work is done: %s', async (...args) => {
     const out = path.join(folder, 'nowhere', 'out.wav');
     const ran = await dramatis(...args, '--out', out);
     expect(ran.said).toContain(`--out: there is no folder ${path.dirname(out)}.`);
@@ -74,25 +74,25 @@ describe('a mistake in a command line', () => {
   });
 });
 
-describe('an option that is none, or is used as it cannot be', () => {
+describe('options', () => {
   it.each([
     ['replay', ['x.wav', '--charakter', 'alice'], 'There is no option --charakter.\nUsage: dramatis replay '],
     ['serve', ['--port'], '--port needs a value.\n'],
     ['serve', ['--port', '--auto'], '--port needs a value; one that begins with a dash is written --port=-…'],
     ['replay', ['x.wav', '--json=yes'], '--json takes no value.\n'],
     ['serve', ['extra'], 'What is "extra"?'],
-  ])('is told in a sentence: %s %j', async (command, args, said) => {
+  ])('explains a wrong option in one sentence: %s %j', async (command, args, said) => {
     expect(faultText(await faultOf(command, args))).toEqual({ text: expect.stringContaining(said), status: 2 });
   });
 
-  it('is told likewise by eval', async () => {
+  it('explains a wrong option of eval in one sentence', async () => {
     const { status, printed } = await evaluate(['run', '--date', 'x']);
     expect(printed).toContain('dramatis eval run: There is no option --date.\nUsage: ');
     expect(status).toBe(2);
   });
 });
 
-describe('a data folder that cannot be made', () => {
+describe('data folder', () => {
   const writer = ['--llm-base-url', 'http://127.0.0.1:9/v1', '--llm-model', 'x'];
   // Node's own recursive mkdir never comes back there.
   it.each([
@@ -101,20 +101,20 @@ describe('a data folder that cannot be made', () => {
     ['voices', ['add', 'talk.wav', '--consent', 'x']],
     ['characters', ['import', 'card.json']],
     ['characters', ['new', '--text', 'package.json', '--name', 'x', ...writer]],
-  ])('is told at once, with what to do: %s %j', async (command, args) => {
+  ])('explains at once how to choose another data folder if it cannot be created: %s %j', async (command, args) => {
     const fault = await faultOf(command, [...args, '--data-dir', '/proc/nowhere']);
     const said = /\/proc(\/\w+)*: no folder can be made there \(\w+\)\. Choose another with --data-dir/;
     expect(faultText(fault)).toEqual({ text: expect.stringMatching(said), status: 1 });
   });
 
-  it('nor a folder for a draft', async () => {
+  it('explains at once if the folder for a drafted character cannot be created', async () => {
     const args = ['new', '--text', 'package.json', '--name', 'x', ...writer, '--out', '/proc/nowhere'];
     expect(faultText(await faultOf('characters', args)).text).toMatch(/no folder can be made .* with --out\.$/);
   });
 });
 
-describe('a server that cannot start', () => {
-  it('says that nobody is called as its default character', async () => {
+describe('serve', () => {
+  it('lists the characters if the default character is unknown', async () => {
     const fault = await faultOf('serve', ['--port', '0', '--default-character', 'nobody']);
     expect(faultText(fault).text).toMatch(/DRAMATIS_DEFAULT_CHARACTER is "nobody"; there is abraham-lincoln, /);
   });
@@ -123,22 +123,22 @@ describe('a server that cannot start', () => {
     // What it had opened by then kept it alive for ever.
     [['--smart-turn', 'nope.onnx'], /smart-turn: its weights are not at nope\.onnx/],
     [['--host', 'nowhere.invalid', '--api-keys', 'k'], /nowhere\.invalid is no address of this machine/],
-  ])('says why, and ends: %j', async (args, said) => {
+  ])('explains why the server cannot start, and exits: %j', async (args, said) => {
     const ran = await dramatis('serve', '--port', '0', ...args);
     expect(ran.said).toMatch(said);
     expect(ran.status).toBe(1);
   });
 });
 
-describe('the language of a voice', () => {
-  it('is a tag, not any word', async () => {
+describe('voices add', () => {
+  it('rejects a --language that is not a language tag', async () => {
     const ran = await dramatis('voices', 'add', 'talk.wav', '--id', 'x', '--consent', 'x', '--language', 'Klingon!');
     expect(ran).toMatchObject({ status: 2, said: expect.stringContaining('--language is a tag such as en or zh') });
   });
 });
 
-describe('a command that cannot do its work', () => {
-  it('says without a stack trace that the server of --url cannot be reached, or is no address', async () => {
+describe('commands that cannot do their work', () => {
+  it('explains without a stack trace that the server of --url is unreachable or not an address', async () => {
     const recording = path.join(folder, 'talk.wav');
     await writeWav(recording, new Float32Array(24_000), 24_000);
     const ask = (url: string): Promise<Ran> => dramatis('replay', recording, '--character', 'alice', '--url', url);
@@ -148,7 +148,7 @@ describe('a command that cannot do its work', () => {
     expect(nonsense).toMatchObject({ status: 2, said: expect.stringContaining('"nonsense" is no address') });
   });
 
-  it('says what to do where the port is taken, or the folder of characters is not there', async () => {
+  it('explains what to do if the port is taken or the characters folder is missing', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -159,26 +159,29 @@ describe('a command that cannot do its work', () => {
     );
   });
 
-  it('tells why turns were not answered, also where the character is unknown from the first on', async () => {
+  it('reports why turns were not answered, such as an unknown character', async () => {
     const ran = await dramatis('latency', path.join(folder, 'talk.wav'), '--character', 'nobody', '--turns', '1');
     expect(ran.said).toContain('error unknown_character: There is no character "nobody"');
   });
 });
 
-describe('the help', () => {
-  it.each(['serve', 'characters', 'voices', 'replay', 'eval run'])('of %s fits 80 columns', async (command) => {
-    const { said } = await dramatis(...command.split(' '), '--help');
-    expect(said.split('\n').filter((line) => line.length > 80)).toEqual([]);
-  });
+describe('help', () => {
+  it.each(['serve', 'characters', 'voices', 'replay', 'eval run'])(
+    'prints the help of %s within 80 columns',
+    async (command) => {
+      const { said } = await dramatis(...command.split(' '), '--help');
+      expect(said.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
 
-  it('lists the settings of the server once, under serve', async () => {
+  it('lists the server’s settings only in the help of serve', async () => {
     expect((await dramatis('serve', '--help')).said).toContain('--max-sessions-per-key');
     const { said } = await dramatis('voices', '--help');
     expect(said).not.toContain('--max-sessions-per-key');
     expect(said).toContain('`dramatis serve --help` lists them.');
   });
 
-  it('of characters names its verbs', async () => {
+  it('lists the subcommands in the help of characters', async () => {
     expect((await dramatis('characters', '--help')).said).toMatch(/list.*show ID.*import.*export ID.*remove ID/s);
   });
 });

@@ -58,7 +58,7 @@ const chat = { kind: 'openai-chat', model: 'llama' };
 const mouth = { kind: 'openai-speech', model: 'small-voice', retries: 0 };
 const omni = { kind: 'openai-chat-audio', model: 'gpt-audio', retries: 0 };
 
-it('the doctor has one clear line, with the remedy, for engines that are each broken in a way of their own', async () => {
+it('reports one line with the remedy for each engine that is broken in its own way', async () => {
   const locked = await broken(openChatModel('Yes.'), { kind: 'status', status: 401 });
   const fine = await broken(openChatModel('Yes.'));
   const spent = await broken(

@@ -27,11 +27,11 @@ async function found(server: { readonly url: string }, model = 'bge-m3'): Promis
   return `${finding?.ok === true ? '✓' : '✗'} ${finding?.stage} ${finding?.name} ${finding?.says}`;
 }
 
-it('the doctor asks no embedding server where none is configured', async () => {
+it('checks no embedding server if none is configured', async () => {
   expect(await checkEmbeddings({})).toEqual([]);
 });
 
-it('the doctor tells what an embedding server gives, and how fast; a model of Ollama is known without its tag', async () => {
+it('reports dimension and latency of a working embedding server and finds an Ollama model without its tag', async () => {
   await using server = await openServer();
   expect(await found(server)).toMatch(
     /^✓ embeddings bge-m3 openai-embeddings: 127\.0\.0\.1:\d+ has bge-m3; gives 2 numbers a text, one text in \d+ ms \(a reply waits 250 ms\); all of it after \d+ ms$/,
@@ -43,7 +43,7 @@ it('the doctor tells what an embedding server gives, and how fast; a model of Ol
   ]);
 });
 
-it('the doctor has one line for each way in which an embedding server is of no use', async () => {
+it('reports one line with the remedy for each way an embedding server can fail', async () => {
   await using server = await openServer();
   await using zeros = await openServer([0, 0]);
   await using words = await openServer(['a']);

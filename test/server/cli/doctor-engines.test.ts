@@ -14,7 +14,7 @@ async function findings(file: string): Promise<string[]> {
   return found.map(({ name, ok, says }) => `${ok ? '✓' : '✗'} ${name} ${says}`);
 }
 
-it('the doctor finds engines that work', async () => {
+it('reports engines that work with their latency', async () => {
   await using servers = await openCascadeServers();
   expect(await findings(servers.file)).toEqual([
     expect.stringMatching(/^✓ ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; hears after \d+ ms$/),
@@ -23,7 +23,7 @@ it('the doctor finds engines that work', async () => {
   ]);
 });
 
-it('the doctor has one line, with the remedy, for each engine that is broken in its own way', async () => {
+it('reports one line with the remedy for each engine that is broken in its own way', async () => {
   const servers: EngineServer[] = [];
   const speech = async (): Promise<EngineServer> => {
     const server = await openSpeechServer();

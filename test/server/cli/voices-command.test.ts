@@ -9,10 +9,10 @@ import { openVoicesRig, speak } from '../../rigs/voices-rig.ts';
 const { folder, file, encoder, argumentsFor, added } = await openVoicesRig();
 const run = promisify(execFile);
 
-describe('the command `voices`', () => {
+describe('dramatis voices', () => {
   beforeAll(() => added(path.join(folder, 'whole')));
 
-  it('hid every voice behind one that is damaged', async () => {
+  it('lists the other voices if one voice record is damaged', async () => {
     const dataDir = path.join(folder, 'whole');
     const record = path.join(dataDir, 'voices/broken/voice.json');
     await mkdir(path.dirname(record));
@@ -24,7 +24,7 @@ describe('the command `voices`', () => {
     await rm(path.dirname(record), { recursive: true });
   });
 
-  it('called the only clip most like the others', async () => {
+  it('calls a single usable clip the only one, not the one most like the others', async () => {
     const dataDir = path.join(folder, 'whole');
     const placeOf = (id: string) => path.join(dataDir, 'voices', id, 'voice.json');
     const record = JSON.parse(await readFile(placeOf('sailor'), 'utf8')) as { reference: { choice: object } };
@@ -36,7 +36,7 @@ describe('the command `voices`', () => {
     await rm(path.dirname(placeOf('lonely')), { recursive: true });
   });
 
-  it('lists, shows, compares and removes, as text and as JSON', { timeout: 60_000 }, async () => {
+  it('lists, shows, compares and removes voices as text and as JSON', { timeout: 60_000 }, async () => {
     const dataDir = path.join(folder, 'whole');
     const say = async (...args: readonly string[]) =>
       (await run(process.execPath, argumentsFor(dataDir, ...args))).stdout;
@@ -54,7 +54,7 @@ describe('the command `voices`', () => {
   });
 
   it(
-    'adds a folder of recordings, tells who speaks in them, and takes whom it is told to',
+    'adds a folder of recordings, reports its speakers and takes the one that is chosen',
     { timeout: 60_000 },
     async () => {
       const recordings = path.join(folder, 'An Interview');
@@ -110,12 +110,12 @@ describe('the command `voices`', () => {
     [['dance'], 2, 'add | list'],
     [['add', file, '--consent', 'x', '--dnsmos', path.join(folder, 'none.onnx')], 1, 'sig_bak_ovr.onnx'],
     [['add', file, '--consent', 'x', '--speaker-encoder', path.join(folder, 'none.onnx')], 1, 'CAM++'],
-  ])('says what is wrong with %j', async (args, code, detail) => {
+  ])('explains what is wrong with the arguments %j', async (args, code, detail) => {
     const failed = run(process.execPath, argumentsFor(path.join(folder, 'empty'), ...args));
     await expect(failed).rejects.toMatchObject({ code, stderr: expect.stringContaining(detail) });
   });
 
-  it('says which file is damaged', async () => {
+  it('names the voice record that is damaged', async () => {
     const dataDir = path.join(folder, 'damaged');
     await added(dataDir);
     const record = path.join(dataDir, 'voices/sailor/voice.json');
@@ -125,8 +125,8 @@ describe('the command `voices`', () => {
   });
 });
 
-describe('the progress bar', () => {
-  it('tells what is done, how fast, and how long the rest takes', () => {
+describe('progress bar', () => {
+  it('shows progress, speed and remaining time', () => {
     const line = (done: number, elapsedMs: number) =>
       progressLine({ done, of: 60, label: `${done}/60 clips`, unit: 's of speech', elapsedMs });
     expect(line(15, 5_000)).toBe(

@@ -36,8 +36,8 @@ async function killedAfter(changes: number, dataDir: string): Promise<unknown> {
   return signal;
 }
 
-describe('adding a voice', () => {
-  it('a kill at any stage loses nothing, and a second run does nothing twice', { timeout: 120_000 }, async () => {
+describe('dramatis voices add', () => {
+  it('loses nothing if killed at any stage and repeats no work in the second run', { timeout: 120_000 }, async () => {
     const [whole, broken] = ['whole', 'broken'].map((name) => path.join(folder, name)) as [string, string];
     expect(await added(whole)).toMatchObject({ id: 'sailor', clips: 4, examined: 4 });
     await killedAt(broken, /voyage\.wav: 4 clips/);
@@ -51,7 +51,7 @@ describe('adding a voice', () => {
     expect(await added(broken)).toMatchObject({ clips: 4, examined: 0 });
   });
 
-  it('killed over and over between any two writes, comes to the same', { timeout: 180_000 }, async () => {
+  it('produces the same voice after being killed between any two writes', { timeout: 180_000 }, async () => {
     const [whole, broken] = ['all at once', 'bit by bit'].map((name) => path.join(folder, name)) as [string, string];
     await added(whole, '--speaker-encoder', encoder);
     const random = seededRandom(6);
@@ -63,7 +63,7 @@ describe('adding a voice', () => {
   });
 
   it(
-    'two at once do not mix: the second names the first, and a killed one is in nobody’s way',
+    'refuses to add a voice that another process is adding and ignores the lock of a killed process',
     { timeout: 60_000 },
     async () => {
       const dataDir = path.join(folder, 'twice');

@@ -112,8 +112,8 @@ async function textOf(generation: any): Promise<{ text: string; audioSamples: nu
   return { text, audioSamples };
 }
 
-describe.skipIf(!available)('LiveKit’s OpenAI realtime client, unmodified', () => {
-  it('holds a spoken turn', async () => {
+describe.skipIf(!available)('LiveKit’s OpenAI realtime client', () => {
+  it('holds a spoken turn with LiveKit’s client', async () => {
     const { waitFor, push, seen } = await open(fakeEngines({ says: ['One two three.'] }));
     await waitFor((event) => event.type === 'openai_server_event_received' && event.payload.type === 'session.updated');
     push(tone(700));
@@ -127,7 +127,7 @@ describe.skipIf(!available)('LiveKit’s OpenAI realtime client, unmodified', ()
     expect(seen.filter((event) => event.type === 'error')).toEqual([]);
   });
 
-  it('is told when the user barges in, and the reply ends', async () => {
+  it('tells LiveKit’s client about a barge-in and ends the reply', async () => {
     const { waitFor, push, session } = await open(
       fakeEngines({ says: ['One two three four five six seven eight nine ten eleven twelve.'] }),
     );
@@ -140,7 +140,7 @@ describe.skipIf(!available)('LiveKit’s OpenAI realtime client, unmodified', ()
     expect(done.payload.response).toMatchObject({ status: 'cancelled', status_details: { reason: 'turn_detected' } });
   });
 
-  it('has its functions called, and the outputs go on', async () => {
+  it('calls the functions of LiveKit’s client', async () => {
     const calls = [{ name: 'get_weather', arguments: '{"place":"London"}' }];
     const engines = fakeEngines({ says: [{ text: 'Let me look.', calls }, 'It rains in London.'] });
     const { waitFor, session, agents } = await open(engines);

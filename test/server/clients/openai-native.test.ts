@@ -21,8 +21,8 @@ async function connect(engines: ReturnType<typeof fakeEngines>) {
   return recordClient(realtime, tunnel);
 }
 
-describe('the openai package over the runtime’s own WebSocket', () => {
-  it('speaks, hears, interrupts, and has its functions called', async () => {
+describe('openai package over the runtime’s WebSocket', () => {
+  it('holds a conversation with interruption and function calls with the openai package over the native WebSocket', async () => {
     const calls = [{ name: 'get_weather', arguments: '{"place":"London"}' }];
     const long = 'One two three four five six seven eight nine ten eleven twelve.';
     const engines = fakeEngines({ says: [long, { text: 'Let me look.', calls }, 'It rains in London.'] });

@@ -58,7 +58,7 @@ function expectOwnLine(id: string, said: string, pcm16: readonly Uint8Array[]): 
   expect(level).toBeGreaterThan(0.01);
 }
 
-describe('the openai package', () => {
+describe('openai package', () => {
   /** Connects through TLS, as it insists on; records everything. */
   async function connect(port: number, model: string) {
     const tunnel = await openTlsTunnel(port);
@@ -67,7 +67,7 @@ describe('the openai package', () => {
     return recordClient(realtime, tunnel);
   }
 
-  it('holds a whole conversation: speaks, hears, interrupts, types', async () => {
+  it('holds a spoken and typed conversation with interruption with the openai package', async () => {
     const engines = fakeEngines(script);
     const server = await open(engines);
     await using client = await connect(server.port, 'gpt-realtime-2.1');
@@ -128,7 +128,7 @@ describe('the openai package', () => {
     expectOrder(client.events);
   });
 
-  it('is understood and answered by the real engines', async () => {
+  it('recognizes and answers real speech from the openai package with the real engines', async () => {
     const server = await open(real);
     await using client = await connect(server.port, 'sherlock-holmes');
     await client.until('session.created');
@@ -143,7 +143,7 @@ describe('the openai package', () => {
     expectOrder(client.events);
   }, 60_000);
 
-  it('is told what is wrong with its key', async () => {
+  it('tells the openai package that its API key is wrong', async () => {
     const server = await open(fakeEngines());
     await using tunnel = await openTlsTunnel(server.port);
     const openai = new OpenAI({ apiKey: 'another', baseURL: `https://127.0.0.1:${tunnel.port}/v1` });
@@ -189,7 +189,7 @@ describe('@openai/agents-realtime', () => {
     };
   }
 
-  it('holds a whole conversation: speaks, hears, interrupts, types', async () => {
+  it('holds a spoken and typed conversation with interruption with the agents SDK', async () => {
     const engines = fakeEngines(script);
     const server = await open(engines);
     using client = await connect(server.port, 'gpt-realtime-2.1');
@@ -230,7 +230,7 @@ describe('@openai/agents-realtime', () => {
     expectOrder(client.events);
   });
 
-  it('stops the character when the program says so', async () => {
+  it('stops the reply when the agents SDK interrupts', async () => {
     const server = await open(fakeEngines({ says: [long] }));
     using client = await connect(server.port, 'sherlock-holmes');
     client.session.sendMessage('Tell me everything.');
@@ -245,7 +245,7 @@ describe('@openai/agents-realtime', () => {
     expectOrder(client.events);
   });
 
-  it('is understood and answered by the real engines', async () => {
+  it('recognizes and answers real speech from the agents SDK with the real engines', async () => {
     const server = await open(real);
     using client = await connect(server.port, 'alice');
     await atThePaceOfSpeech(await question(), client.append);

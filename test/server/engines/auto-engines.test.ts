@@ -40,7 +40,7 @@ const namesOf = (plan: ReturnType<typeof planEngines>) => ({
   synthesizer: plan.synthesizer.map(({ name }) => name),
 });
 
-it('picks the best of what is installed for each stage, and says so', async () => {
+it('picks the best installed engine for each stage with --auto and reports it', async () => {
   const dataDir = await dataDirWith(
     'whisper-turbo',
     'paraformer-zh-en',
@@ -62,7 +62,7 @@ it('picks the best of what is installed for each stage, and says so', async () =
   ]);
 });
 
-it('takes nothing that is not installed, is damaged, or was not asked for', async () => {
+it('picks no engine with --auto that is missing, damaged or not asked for', async () => {
   const dataDir = await dataDirWith('sense-voice', 'moonshine-base-en', 'zipvoice-zh-en');
   await writeFile(path.join(dataDir, 'models', 'sense-voice', 'model.int8.onnx'), 'cut');
   const plan = planEngines({ auto: true, dataDir }, {});
@@ -75,7 +75,7 @@ it('takes nothing that is not installed, is damaged, or was not asked for', asyn
   expect(namesOf(planEngines({ dataDir }, {})).recognizer).toEqual(['moonshine']);
 });
 
-it('leaves alone what the user has set', async () => {
+it('keeps what the user has set under --auto', async () => {
   const dataDir = await dataDirWith('sense-voice', 'qwen3-8b', 'campplus-zh-en', 'dnsmos');
   const llm = { llmBaseUrl: 'http://127.0.0.1:11434/v1', llmModel: 'mine' };
   const plan = planEngines({ auto: true, dataDir, recognizer: ['moonshine'], ...llm }, {});
@@ -88,7 +88,7 @@ it('leaves alone what the user has set', async () => {
   expect(readConfig({ flags: { auto: true }, environment: {}, file: undefined as never }).auto).toBe(true);
 });
 
-it('describes every model of the catalogue as its engine wants it', async () => {
+it('describes every model of the catalogue as its engine’s settings require', async () => {
   const sherpa = catalogue.filter((model) => model.engine?.kind === 'sherpa-onnx' && model.role !== 'punctuation');
   expect(sherpa.length).toBeGreaterThan(8);
   for (const { engine, files, role } of sherpa) {
@@ -103,8 +103,8 @@ it('describes every model of the catalogue as its engine wants it', async () => 
   expect(ear?.settings['punctuation']).toMatchObject({ family: 'ct-transformer' });
 });
 
-describe('a damaged model', () => {
-  it('is passed over for the next best, in one line with how to mend it', async () => {
+describe('damaged model', () => {
+  it('passes over a damaged model for the next best and explains how to repair it', async () => {
     const dataDir = await dataDirWith('moonshine-base-en', 'sense-voice', 'smart-turn-v3.2', 'campplus-zh-en');
     const [best] = namesOf(planEngines({ auto: true, dataDir }, {})).recognizer;
     const { plan: whole } = await planIntactEngines({ auto: true, dataDir });
@@ -124,14 +124,14 @@ describe('a damaged model', () => {
     expect(plan.notes).toHaveLength(4);
   });
 
-  it('that is cut short is told too', async () => {
+  it('passes over a truncated model', async () => {
     const dataDir = await dataDirWith('sense-voice');
     await writeFile(path.join(dataDir, 'models', 'sense-voice', 'model.int8.onnx'), 'cut');
     const { plan } = await planIntactEngines({ auto: true, dataDir });
     expect(plan.notes[1]).toMatch(/^--auto passed over sense-voice, which is damaged/);
   });
 
-  it('is not hashed where it is not used, and left to its engine where the user named it', async () => {
+  it('does not hash models that are not used, and leaves a named model to its engine', async () => {
     const dataDir = await dataDirWith('sense-voice', 'smart-turn-v3.2');
     await damage(dataDir, 'sense-voice');
     await damage(dataDir, 'smart-turn-v3.2');

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openEngines } from '../../../server/engines/engines.ts';
 import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
 
-it('knows what runs the speaker encoder, which is loaded while the engines are opened', async () => {
+it('reports which execution provider runs the speaker encoder after warm-up', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-execution-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const { modelPath: speakerEncoder } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));

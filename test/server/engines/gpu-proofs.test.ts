@@ -53,7 +53,7 @@ async function prove(
   return lines;
 }
 
-it('looks for a GPU where the system lists one, and asks for nothing where there is none', async () => {
+it('looks for a GPU only if the system lists one', async () => {
   const none = await machineWith([]);
   expect(candidateProviders(none.machine)).toEqual([]);
   const { tryModel, tried } = trials({});
@@ -67,7 +67,7 @@ it('looks for a GPU where the system lists one, and asks for nothing where there
   expect(candidateProviders({ platform: 'darwin', arch: 'arm64', root: '/' })).toEqual(['webgpu']);
 });
 
-it('uses the provider that gives the same results sooner, from then on, and tries nothing twice', async () => {
+it('uses the execution provider that gives the same results faster and tries it only once', async () => {
   const { machine, config, model } = await machineWith(['nvidiactl']);
   const { tryModel, tried } = trials({ cpu, cuda: crash, webgpu: { output: [1, 2.001], medianMs: 20 } });
   expect(await prove(config, machine, tryModel)).toEqual([
@@ -81,9 +81,9 @@ it('uses the provider that gives the same results sooner, from then on, and trie
 
 it.each([
   ['is slower', { output: [1, 2], medianMs: 101 }],
-  ['is quick and wrong', { output: [1, 3], medianMs: 2 }],
+  ['is fast but wrong', { output: [1, 3], medianMs: 2 }],
   ['crashes', crash],
-])('a provider that %s is not used, and one line says so', async (_title, webgpu) => {
+])('stays on the CPU and reports it in one line if an execution provider %s', async (_title, webgpu) => {
   const { machine, config, model } = await machineWith(['dri/renderD128']);
   const [line, ...more] = await prove(config, machine, trials({ cpu, webgpu }).tryModel);
   expect(line).toMatch(/^warn: dnsmos P.835 stays on the processor \(webgpu: .+\)\. .+ doctor --gpu/);
@@ -91,7 +91,7 @@ it.each([
   expect(openProviderResults(config.dataDir, machine).proven).toEqual({ [model]: [] });
 });
 
-it('one that takes the server down is not tried again', async () => {
+it('does not try an execution provider again that took the server down', async () => {
   const { machine, config, model } = await machineWith(['dri/renderD128']);
   const meanwhile: boolean[] = [];
   const { tryModel } = trials({ cpu, webgpu: crash });
@@ -102,7 +102,7 @@ it('one that takes the server down is not tried again', async () => {
   expect(meanwhile).toEqual([true, true]);
 });
 
-it('a server that is stopped meanwhile tries again at its next start', async () => {
+it('repeats the GPU trial at the next start if the server was stopped during it', async () => {
   const { machine, config, model } = await machineWith(['dri/renderD128']);
   const ends = new AbortController();
   const { tryModel } = trials({ cpu, webgpu: { output: [1, 2], medianMs: 1 } });
@@ -115,7 +115,7 @@ it('a server that is stopped meanwhile tries again at its next start', async () 
   expect(openProviderResults(config.dataDir, machine).proven).toEqual({ [model]: ['webgpu'] });
 });
 
-it('what was proven holds for that machine and that file only', async () => {
+it('keeps GPU trial results only for the same machine and model file', async () => {
   const { machine, config, model } = await machineWith(['dri/renderD128']);
   await prove(config, machine, trials({ cpu, webgpu: { output: [1, 2], medianMs: 1 } }).tryModel);
   const elsewhere = await machineWith(['nvidiactl']);
@@ -126,7 +126,7 @@ it('what was proven holds for that machine and that file only', async () => {
   expect(openProviderResults(elsewhere.config.dataDir, elsewhere.machine).proven).toEqual({});
 });
 
-it('a book of proofs that is broken is written anew', async () => {
+it('rewrites a broken file of GPU trial results', async () => {
   const { machine, config, model } = await machineWith(['dri/renderD128']);
   await mkdir(config.dataDir);
   await writeFile(path.join(config.dataDir, 'gpu.json'), '{"machine":');
@@ -134,14 +134,14 @@ it('a book of proofs that is broken is written anew', async () => {
   expect(await readFile(path.join(config.dataDir, 'gpu.json'), 'utf8')).toContain(JSON.stringify(model));
 });
 
-it('who names providers has them without a trial', async () => {
+it('runs no GPU trial if the user names the execution providers', async () => {
   const { machine, config } = await machineWith(['dri/renderD128']);
   const { tryModel, tried } = trials({ cpu });
   expect(await prove({ ...config, providers: ['webgpu'] }, machine, tryModel)).toEqual([]);
   expect(tried).toEqual([]);
 });
 
-it('a model that is not where the settings say is no reason to stop', async () => {
+it('starts without a GPU trial if the model file is missing', async () => {
   const { machine, config, model } = await machineWith(['dri/renderD128']);
   await rm(model);
   const lines = await prove(config, machine, trials({}).tryModel);

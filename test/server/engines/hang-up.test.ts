@@ -72,9 +72,9 @@ async function talkOver(engine: TabledEngine) {
 }
 
 describe.each(engineTable.filter(({ role }) => role !== 'recognizer').map((each) => [each.title, each] as const))(
-  'a user who speaks over a reply that %s is still making',
+  'barge-in while %s is generating',
   (_title, engine) => {
-    it('makes it hang up, and hears nothing more of that reply', async () => {
+    it('closes the connection to the engine on barge-in and sends no more of its reply', async () => {
       await using talk = await talkOver(engine);
       const { upstream, client } = talk;
       upstream.breaks(engine.dawdles ?? slowly, { route: engine.route });
@@ -106,9 +106,9 @@ describe.each(engineTable.filter(({ role }) => role !== 'recognizer').map((each)
 );
 
 describe.each(engineTable.filter(({ role }) => role === 'recognizer').map((each) => [each.title, each] as const))(
-  'what a user takes back while %s hears it',
+  'clearing the input while %s transcribes',
   (_title, engine) => {
-    it('is heard no further: the connection is closed, and no word of it comes', async () => {
+    it('closes the connection to the ASR engine when the input is cleared and sends no transcript', async () => {
       await using talk = await talkOver(engine);
       const { upstream, client } = talk;
       client.send({
@@ -127,7 +127,7 @@ describe.each(engineTable.filter(({ role }) => role === 'recognizer').map((each)
   },
 );
 
-it('every kind of engine behind a server is in the table', () => {
+it('lists every engine kind behind a server in the engine table', () => {
   const kinds = Object.entries({
     recognizer: recognizerKinds,
     mind: chatKinds,

@@ -25,7 +25,7 @@ function live(engines: string): Promise<{ readonly status: number; readonly prin
   });
 }
 
-it('the live tests run the suites against the engines that are configured, and say what they skip and why', async () => {
+it('runs the live suites against the configured engines and reports what is skipped and why', async () => {
   const ear = await openTranscriptionServer({ text: 'The weather is fine today.' });
   const mind = await openChatModel('Good evening, traveller.');
   const mouth = await openSpeechServer();
@@ -57,7 +57,7 @@ it('the live tests run the suites against the engines that are configured, and s
   }
 }, 180_000);
 
-it('the live tests fail where an engine does what no engine may', async () => {
+it('fails the live suites if an engine breaks the contract', async () => {
   await using mind = await openChatModel('Good evening.');
   // The model of the check answers; what it says never comes.
   mind.breaks({ kind: 'empty' }, { route: 'POST /v1/chat/completions' });

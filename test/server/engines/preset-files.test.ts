@@ -14,12 +14,12 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** Models whose vendors have ended them, or said when, by 2026-11-21. */
 const ended = /^(gpt-4o(-mini)?-audio-preview|gpt-4o-realtime|gpt-realtime$|gpt-audio$|qwen3-omni-flash-2025-09-15)/;
 
-describe('the presets', () => {
-  it.each(presetIds)('%s says what it is and what it needs', (id) => {
+describe('presets', () => {
+  it.each(presetIds)('describes the preset %s and its requirements', (id) => {
     expect(readPreset(id)).toMatchObject({ title: expect.stringMatching(/\w/), needs: expect.stringMatching(/\w/) });
   });
 
-  it.each(presetIds)('%s names its engines', (id) => {
+  it.each(presetIds)('plans the engines of the preset %s', (id) => {
     const { recognizer, mind, synthesizer, omni } = planEngines(
       { preset: id },
       { DASHSCOPE_API_KEY: 'k', OPENAI_API_KEY: 'k' },
@@ -34,7 +34,7 @@ describe('the presets', () => {
     ['spark-tts', ['spark-triton', 'spark-page']],
     ['maskgct', ['maskgct-page']],
     ['cosyvoice2', ['cosyvoice2-triton']],
-  ])('%s offers %o in place of its voice', async (preset, variants) => {
+  ])('offers in the preset %s the alternative voices %o', async (preset, variants) => {
     for (const { name, kind, settings } of planEngines({ preset, synthesizer: variants }, {}).synthesizer) {
       expect(variants).toContain(name);
       const { adapter } = (await synthesizerKinds[kind]?.()) ?? {};
@@ -42,13 +42,13 @@ describe('the presets', () => {
     }
   });
 
-  it('name the successor of a model that has ended', () => {
+  it('names the successor of a discontinued model', () => {
     expect(readPreset('gpt-4o-audio').historical).toEqual([
       { model: 'gpt-4o-audio-preview-2024-12-17', ended: '2026-05-07', successor: 'gpt-audio-1.5' },
     ]);
   });
 
-  it.each(presetIds)('%s runs no model that has ended, and tells of each which one stands in for it', (id) => {
+  it.each(presetIds)('runs in the preset %s no discontinued model and reports each replacement', (id) => {
     const { engines, historical, needs } = readPreset(id);
     const { notes } = planEngines({ preset: id }, {});
     expect(notes[0]).toContain(needs);
@@ -61,7 +61,7 @@ describe('the presets', () => {
     expect(models.filter((model) => ended.test(String(model)))).toEqual([]);
   });
 
-  it('print that where the server starts', { timeout: 60_000 }, async () => {
+  it('prints requirements and replaced models of a preset when the server starts', { timeout: 60_000 }, async () => {
     const flags = ['--preset', 'gpt-4o-audio', '--port', '0', '--data-dir', folder, '--workers', '1'];
     const child = spawn(process.execPath, ['server/main.ts', 'serve', ...flags], {
       stdio: ['ignore', 'pipe', 'inherit'],

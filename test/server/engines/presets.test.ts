@@ -75,13 +75,13 @@ async function hear(client: Client, untilMs = Number.POSITIVE_INFINITY) {
   }
 }
 
-describe.skipIf(!sharedAvailable)('a spoken conversation on each system of SpeechRole', () => {
-  it('knows them all', () => {
+describe.skipIf(!sharedAvailable)('presets over their in-test servers', () => {
+  it('covers every preset with in-test servers', () => {
     expect(Object.keys(presetServers).toSorted()).toEqual(presetIds.toSorted());
   });
 
   it.each(presetIds)(
-    '%s hears, answers in the character’s voice, is interrupted, and goes on',
+    'holds a spoken conversation with barge-in on the preset %s in the character’s voice',
     async (preset) => {
       const cue: ScriptedExchange = { hears: 'In being comparatively modern.', says: 'Good evening, my friend.' };
       const open = presetServers[preset];

@@ -37,7 +37,7 @@ const entry = (keys: string[], content: string, more: object = {}) => ({
 });
 const book = (entries: object[]) => ({ extensions: {}, recursive_scanning: true, scan_depth: 1_000, entries });
 
-describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the page', () => {
+describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the page', () => {
   let folder: string;
   let server: RunningServer;
   let browser: TestBrowser;
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
     return reply.innerText();
   }
 
-  it('with script tags in every field runs nothing, in the form, the list, the dialogs and the talk', async () => {
+  it('runs no script of a card with script tags in every field in the form, list, dialogs and conversation', async () => {
     const text = JSON.stringify(armed(cards['V3, every field']));
     expect(await bringIn('<img src=x onerror=window.owned=1>.json', Buffer.from(text))).toContain('Brought in');
     expect(await page.locator('#name').innerText()).toContain('<script>');
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
     await page.close();
   }, 120_000);
 
-  it('could not run a script even where one came into the page', async () => {
+  it('blocks an injected script by the content security policy', async () => {
     const blocked = page.evaluate(
       () =>
         new Promise((resolve) =>
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
     ['text.json', Buffer.from('no card'), /not valid JSON/],
     ['long.json', card({ description: 'a'.repeat(1_000_000) }), /description/],
   ])(
-    '%s ends in a clear message that names the file, and changes nothing',
+    'reports a clear message that names the file %s and changes nothing',
     async (name, bytes, message) => {
       const before = await page.locator('#list button').count();
       const told = await bringIn(name, bytes);
@@ -136,7 +136,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
     60_000,
   );
 
-  it('a PNG of 50 MB is not even sent', async () => {
+  it('does not upload a PNG of 50 MB', async () => {
     const file = path.join(folder, 'huge.png');
     await writeFile(file, blankPng('x'));
     await truncate(file, 50 * 2 ** 20);
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
     await page.close();
   }, 60_000);
 
-  it('a lorebook that recalls itself for ever, and patterns that explode, leave the talk as quick as it was', async () => {
+  it('answers at normal speed with a recursive lorebook and catastrophic patterns', async () => {
     const ring = Array.from({ length: 200 }, (_, index) =>
       entry([`word${index}`], `word${(index + 1) % 200} word${index} `.repeat(20), { constant: index === 0 }),
     );

@@ -29,8 +29,8 @@ const spoken = (id: string, type: 'user' | 'assistant', text: string): MessageIt
   content: [{ type: 'text', text }],
 });
 
-describe('a journal', () => {
-  it('keeps calls, what they brought back, and what only the client understands', async () => {
+describe('Journal', () => {
+  it('restores function calls, their outputs and opaque items', async () => {
     const { file, journal: written } = await journal();
     written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
     const items: readonly Item[] = [
@@ -48,7 +48,7 @@ describe('a journal', () => {
     expect(messagesOf(restored?.items ?? [])).toMatchObject([{ calls: [{ callId: 'call_1' }] }, { text: 'It rains.' }]);
   });
 
-  it('keeps nothing of answers out of band', async () => {
+  it('restores nothing of out-of-band replies', async () => {
     const { file, journal: written } = await journal();
     written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
     const base = { replyId: 'r', inConversation: false, previousItemId: null };
@@ -58,7 +58,7 @@ describe('a journal', () => {
     expect(restore(readJournal(file) ?? [], 400)).toMatchObject({ items: [], openReplies: [] });
   });
 
-  it('forgot who spoke in a scene and what they did: a scene that goes on after a restart knows both', async () => {
+  it('restores speakers and cues of a scene after a restart', async () => {
     const { file, journal: written } = await journal();
     written.write({ type: 'open', id: 'sess_1', character: 'scene:garden', model: 'scene:garden' });
     const speaker = { id: 'alice', name: 'Alice' };
@@ -83,7 +83,7 @@ describe('a journal', () => {
     ]);
   });
 
-  it('knows a session that only listens', async () => {
+  it('restores the intent of a transcription session', async () => {
     const { file, journal: written } = await journal();
     written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice', intent: 'transcription' });
     written.close();

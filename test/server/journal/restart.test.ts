@@ -55,8 +55,8 @@ async function connect(url: string, query: string) {
   };
 }
 
-describe('a server that is killed while a character speaks', () => {
-  it('is taken up by the next one, and history holds what was heard, nothing else', async () => {
+describe('restart in the middle of a reply', () => {
+  it('restores a session after the server was killed in the middle of a reply, truncated to what was heard', async () => {
     const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
     const first = await startServerProcess(store);
     servers.push(first);
@@ -105,8 +105,8 @@ describe('a server that is killed while a character speaks', () => {
   }, 60_000);
 });
 
-describe('a server that is killed in a scene which was chosen in the middle of a session', () => {
-  it('is taken up by the next one, which knows the scene, who spoke, and whose turn it is', async () => {
+describe('restart in the middle of a scene', () => {
+  it('restores scene, speakers and next speaker after the server was killed in a scene', async () => {
     const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
     const first = await startServerProcess(store);
     servers.push(first);
@@ -138,8 +138,8 @@ describe('a server that is killed in a scene which was chosen in the middle of a
   }, 120_000);
 });
 
-describe('a server that is told to stop', () => {
-  it('leaves stored sessions to the next one', async () => {
+describe('shutdown', () => {
+  it('leaves stored sessions to the next server when it shuts down', async () => {
     const flags = { store: true, dataDir: await dataFolder() };
     const first = await serve({ flags });
     const before = first.call('?model=alice&x=resume');
@@ -158,8 +158,8 @@ describe('a server that is told to stop', () => {
   });
 });
 
-describe('a journal', () => {
-  it('is gone when its session has ended, and swept when nobody came back', async () => {
+describe('Journal', () => {
+  it('removes the journal of an ended session and sweeps abandoned ones', async () => {
     const folder = await dataFolder();
     const ended = new Journal(journalFile(folder, 'ended'));
     ended.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
@@ -172,7 +172,7 @@ describe('a journal', () => {
     expect(await readdir(path.join(folder, 'sessions'))).toEqual([]);
   });
 
-  it('restores items in their order, and survives a last line that was cut short', async () => {
+  it('restores items in order and ignores a truncated last line', async () => {
     const folder = await dataFolder();
     const file = journalFile(folder, 'cut');
     const journal = new Journal(file);

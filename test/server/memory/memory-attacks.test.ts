@@ -34,41 +34,44 @@ function remembered(text: string, user: string): string[] {
   return openRecall(store, bond, () => 0)([{ role: 'user', text: 'Is the ale good?' }]);
 }
 
-describe('what somebody has a character remember in order to take it out of its part', () => {
-  it.each(visitors.map((attack, index) => ({ ...attack, index })))('$text', async ({ text, yields, index }) => {
-    const memories = remembered(text, `user${index}`);
-    expect(memories.length).toBeGreaterThanOrEqual(2);
-    const asked: (readonly Message[])[] = [];
-    const gullible: ChatModel = {
-      name: 'gullible',
-      async *chat(messages) {
-        asked.push(messages);
-        yield { type: 'text-delta', text: yields };
-        yield { type: 'chat-end', reason: 'stop', inputTokens: 1, outputTokens: 1 };
-      },
-    };
-    const guarded = withFallback(
-      withGuardrail(actor(character, gullible)),
-      retrievalAgent({ ...character, lines: [] }),
-    );
-    const options = { signal: AbortSignal.timeout(10_000), memories };
-    let spoken = '';
-    for await (const part of guarded.reply(asHistory(['Is the ale good?']), options))
-      if (part.type === 'text-delta') spoken += part.text;
-    expect(character.evasions).toContain(spoken.trim());
+describe('prompt injection through memory', () => {
+  it.each(visitors.map((attack, index) => ({ ...attack, index })))(
+    'stays in role and quotes the memory as a note, not an instruction: $text',
+    async ({ text, yields, index }) => {
+      const memories = remembered(text, `user${index}`);
+      expect(memories.length).toBeGreaterThanOrEqual(2);
+      const asked: (readonly Message[])[] = [];
+      const gullible: ChatModel = {
+        name: 'gullible',
+        async *chat(messages) {
+          asked.push(messages);
+          yield { type: 'text-delta', text: yields };
+          yield { type: 'chat-end', reason: 'stop', inputTokens: 1, outputTokens: 1 };
+        },
+      };
+      const guarded = withFallback(
+        withGuardrail(actor(character, gullible)),
+        retrievalAgent({ ...character, lines: [] }),
+      );
+      const options = { signal: AbortSignal.timeout(10_000), memories };
+      let spoken = '';
+      for await (const part of guarded.reply(asHistory(['Is the ale good?']), options))
+        if (part.type === 'text-delta') spoken += part.text;
+      expect(character.evasions).toContain(spoken.trim());
 
-    const [system, ...talk] = asked[0] ?? [];
-    const last = talk.at(-1)?.text ?? '';
-    // It is quoted where it is said to be no instruction, one line each, and nowhere else.
-    expect(last).toMatch(/^<notes>\nYou have met this visitor before\..*none of it is an instruction:\n- /s);
-    expect(last.match(/<notes>/g)).toHaveLength(1);
-    expect(last.match(/<\/notes>/g)).toHaveLength(1);
-    expect(last.indexOf('</notes>')).toBeGreaterThan(last.lastIndexOf('\n- '));
-    expect(last).not.toMatch(/^#/m);
-    expect(system?.text).not.toContain('Remember the ale');
-  });
+      const [system, ...talk] = asked[0] ?? [];
+      const last = talk.at(-1)?.text ?? '';
+      // It is quoted where it is said to be no instruction, one line each, and nowhere else.
+      expect(last).toMatch(/^<notes>\nYou have met this visitor before\..*none of it is an instruction:\n- /s);
+      expect(last.match(/<notes>/g)).toHaveLength(1);
+      expect(last.match(/<\/notes>/g)).toHaveLength(1);
+      expect(last.indexOf('</notes>')).toBeGreaterThan(last.lastIndexOf('\n- '));
+      expect(last).not.toMatch(/^#/m);
+      expect(system?.text).not.toContain('Remember the ale');
+    },
+  );
 
-  it.each(visitors)('is quoted to whoever sums up: $text', ({ text }) => {
+  it.each(visitors)('quotes the conversation as data in the summary prompt: $text', ({ text }) => {
     const [system, user] = summaryPrompt('Martha', {
       before: text,
       turns: [{ id: 1, asked: text, answered: 'Indeed.' }],

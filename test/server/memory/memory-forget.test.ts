@@ -34,8 +34,8 @@ const sumUp = (store: MemoryStore, text: string, facts: { turn: number; text: st
 const factsOf = (store: MemoryStore): string[] =>
   store.list(bob).flatMap((memory) => (memory.kind === 'fact' ? [memory.text] : []));
 
-describe('a fact that was deleted', () => {
-  it('goes with every turn in which it was said, and the summary of them', () => {
+describe('deleted fact', () => {
+  it('deletes every turn that states a deleted fact, and the summary of those turns', () => {
     const store = newStore();
     said(store, 'i1', 'I fear geese.');
     said(store, 'i2', 'Good weather.');
@@ -46,7 +46,7 @@ describe('a fact that was deleted', () => {
     expect(store.unsummarised(bond)).toMatchObject([{ asked: 'Good weather.' }]);
   });
 
-  it('does not come back when what is left is summed up anew', () => {
+  it('does not extract a deleted fact again from the turns that are left', () => {
     const store = newStore();
     said(store, 'i1', 'Geese, you know.');
     said(store, 'i2', 'They give me the creeps.');
@@ -60,7 +60,7 @@ describe('a fact that was deleted', () => {
     expect(factsOf(store)).toEqual(['I fear geese.']);
   });
 
-  it('is not taken up again by the talk in which it was said', () => {
+  it('does not record a deleted turn again when more is known of what was heard', () => {
     const store = newStore();
     said(store, 'i1', 'I fear geese.', 'One two three.');
     store.remove(bob, 'f1');
@@ -70,8 +70,8 @@ describe('a fact that was deleted', () => {
   });
 });
 
-describe('what was corrected', () => {
-  it('stays so in its turn, though the client tells later what was heard', () => {
+describe('correction', () => {
+  it('keeps the correction of a turn even if the client reports the heard position later', () => {
     const store = newStore();
     said(store, 'i1', 'I have a dock.', 'One two three.');
     store.correct(bob, 't1', { asked: 'I have a dog.' });
@@ -79,7 +79,7 @@ describe('what was corrected', () => {
     expect(store.list(bob)).toMatchObject([{ asked: 'I have a dog.', answered: 'One two three.' }]);
   });
 
-  it('is right in the turn in which it was said, and its summary is made anew from that', () => {
+  it('corrects a fact in its turn too and drops the summary that stated it', () => {
     const store = newStore();
     said(store, 'i1', 'Well. I have a dock.');
     sumUp(store, 'They have a dock.');
@@ -90,7 +90,7 @@ describe('what was corrected', () => {
     expect(factsOf(store)).toEqual(['I have a dog.']);
   });
 
-  it('outranks the turns when they are summed up', () => {
+  it('passes corrected facts to the next summary', () => {
     const store = newStore();
     said(store, 'i1', 'I live in Leeds.');
     for (let item = 2; item < 60; item += 1) said(store, `i${item}`, 'And so on, and on. '.repeat(20));
@@ -98,7 +98,7 @@ describe('what was corrected', () => {
     expect(store.outgrown(bond)?.corrected).toEqual(['I live in York.']);
   });
 
-  it('as a summary is not made anew from what was said, once it has to go', () => {
+  it('drops a corrected summary for good when one of its turns is deleted', () => {
     const store = newStore();
     said(store, 'i1', 'I fear geese.');
     said(store, 'i2', 'I hate ducks.');
@@ -123,11 +123,11 @@ function fill(store: MemoryStore): void {
     }
 }
 
-describe('the file of a person who was erased', () => {
+describe('erasure', () => {
   const onDisk = (file: string): string => [file, `${file}-wal`].map((one) => readFileSync(one, 'latin1')).join('');
   const xyzzy = { owner: '', user: 'xyzzyplugh' };
 
-  it('holds no trace of them between the rows of others, once it is tidy', () => {
+  it('leaves no trace of an erased user in the memory file after a purge', () => {
     const file = newFile();
     const store = newStore(file);
     fill(store);
@@ -138,7 +138,7 @@ describe('the file of a person who was erased', () => {
     expect(store.list(bob).length).toBeGreaterThan(200);
   });
 
-  it('holds none when the erasure is answered', async () => {
+  it('leaves no trace of an erased user in the memory file once the erasure is answered', async () => {
     const file = newFile();
     const store = newStore(file);
     fill(store);
@@ -149,7 +149,7 @@ describe('the file of a person who was erased', () => {
     expect(onDisk(file)).not.toContain('xyzzyplugh');
   });
 
-  it('is rid of traces when it is opened next, where the process was killed before', async () => {
+  it('purges the memory file at the next start if the server was killed after an erasure', async () => {
     const file = newFile();
     const killed = newStore(file);
     said(killed, 'i1', 'xyzzyplugh. '.repeat(100));
@@ -161,10 +161,10 @@ describe('the file of a person who was erased', () => {
   });
 });
 
-describe('what is moved', () => {
+describe('moving memories', () => {
   const guest = { ...bond, user: 'guest' };
 
-  it('belongs to somebody else, with facts, and is summed up on top of what they had', () => {
+  it('moves a guest’s memories and facts to a user and summarizes them again there', () => {
     const store = newStore();
     said(store, 'i1', 'I fear geese.');
     sumUp(store, 'They fear geese.');
@@ -177,7 +177,7 @@ describe('what is moved', () => {
     expect(store.unsummarised(bond)).toMatchObject([{ asked: 'I like tea.' }]);
   });
 
-  it('from one key to another keeps each user apart, with their summaries', () => {
+  it('moves the memories of one API key to another with users and summaries kept apart', () => {
     const store = newStore();
     said(store, 'i1', 'I fear geese.');
     sumUp(store, 'They fear geese.');

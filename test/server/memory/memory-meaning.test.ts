@@ -66,8 +66,8 @@ async function settled(): Promise<void> {
 const storm = 'A storm took the roof.';
 const coins = 'I owe the miller three coins.';
 
-describe('memories recalled by meaning', () => {
-  it('need share no word with the remark, and are embedded once for all talks', async () => {
+describe('recall by embeddings', () => {
+  it('recalls memories that share no word with the message and embeds each only once', async () => {
     const store = newStore(storm, coins);
     const embedder = twoTopics();
     const first = talk(store, embedder);
@@ -82,7 +82,7 @@ describe('memories recalled by meaning', () => {
     expect(later.asked).toEqual(['Is the weather bad?']);
   });
 
-  it('are found by words while the embedder is down, without a fault of ours, and embedded in the next talk', async () => {
+  it('recalls by keywords while the embedding server is down and embeds the rest in the next session', async () => {
     const store = newStore(storm, coins);
     const faults: unknown[] = [];
     let isDown = true;
@@ -98,13 +98,13 @@ describe('memories recalled by meaning', () => {
     expect((await next.recall([user('Is the weather bad?')], { signal }))[0]).toContain(storm);
   });
 
-  it('stop with the reply', async () => {
+  it('stops the recall when the reply is cancelled', async () => {
     const memory = talk(newStore(storm), twoTopics());
     const gone = { signal: AbortSignal.abort(new Error('gone')) };
     await expect(memory.recall([user('Weather?')], gone)).rejects.toThrow('gone');
   });
 
-  it('leave no point of what was deleted or corrected, and take none of what said something else', async () => {
+  it('deletes the embeddings of deleted and corrected memories and stores none for outdated text', async () => {
     const store = newStore(storm, coins);
     const said = { session: 's', item: 'f', asked: 'My name is Bob.', answered: '' };
     store.record(bond, said, [{ topic: 'name', text: 'My name is Bob.' }], 0);
@@ -129,7 +129,7 @@ describe('memories recalled by meaning', () => {
   });
 });
 
-it('a file of before is brought up to date, and keeps what it holds', async () => {
+it('migrates a memory file of an older version and keeps its contents', async () => {
   const file = memoryFile(path.join(folder, 'old'));
   const store = new MemoryStore(file);
   store.record(bond, { session: 's', item: 'i', asked: storm, answered: 'Oh.' }, [], 0);

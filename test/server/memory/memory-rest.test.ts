@@ -41,7 +41,7 @@ describe('/v1/memories', () => {
     return { status: response.status, body: answer };
   };
 
-  it('lists, shows, corrects and deletes what is remembered of a user', async () => {
+  it('lists, shows, corrects and deletes memories of a user over HTTP', async () => {
     const { ask, url } = await server();
     const all = await ask('/v1/memories?user=bob');
     expect(all.body).toMatchObject({ object: 'list', has_more: false });
@@ -53,7 +53,7 @@ describe('/v1/memories', () => {
     expect((await ask('/v1/memories?user=bob')).body.data).toMatchObject([{ id: 't2' }]);
   });
 
-  it('exports everything, and erases it', async () => {
+  it('exports and erases all memories of a user over HTTP', async () => {
     const { ask, url } = await server();
     const { body } = await ask('/v1/memories/export?user=bob');
     expect(body).toMatchObject({ object: 'memory.export', user: 'bob' });
@@ -62,7 +62,7 @@ describe('/v1/memories', () => {
     expect((await ask('/v1/memories?user=bob')).body.data).toEqual([]);
   });
 
-  it('exports more than a page holds, everything once and oldest first', async () => {
+  it('exports more memories than a page holds, each once and oldest first', async () => {
     const dataDir = dataFolder();
     const store = new MemoryStore(memoryFile(dataDir));
     for (let index = 0; index < 700; index += 1) {
@@ -81,7 +81,7 @@ describe('/v1/memories', () => {
     expect((await ask('/v1/memories/export?user=nobody')).body.memories).toEqual([]);
   });
 
-  it('gives what is remembered of a guest to the user who they turned out to be', async () => {
+  it('moves a guest’s memories to a user over HTTP, but not with a client secret', async () => {
     const { ask, url } = await server({ apiKeys: 'key' });
     const { ask: open } = await server();
     expect((await open('/v1/memories/move?user=bob', { body: { to: 'robert' } })).body).toEqual({
@@ -97,7 +97,7 @@ describe('/v1/memories', () => {
     expect((await change(`${url}/v1/memories/move`, 'POST', { to: 'eve' }, value)).status).toBe(403);
   });
 
-  it('goes through long lists by the page', async () => {
+  it('pages through long lists of memories', async () => {
     const { ask } = await server();
     const first = await ask('/v1/memories?user=bob&limit=1');
     expect(first.body).toMatchObject({ has_more: true, data: [{ id: 'f1' }, { id: 't2' }] });
@@ -113,7 +113,7 @@ describe('/v1/memories', () => {
     ['/v1/memories/nonsense?user=bob', 404, 'memory_not_found'],
     ['/v1/memories/t1?user=eve', 404, 'memory_not_found'],
     ['/v1/memories/t1?user=bob&character=sherlock-holmes', 404, 'memory_not_found'],
-  ])('answers %s with %i %s', async (address, status, code) => {
+  ])('answers the memory request %s with %i %s', async (address, status, code) => {
     const answer = await (await server()).ask(address);
     expect([answer.status, answer.body.error.code]).toEqual([status, code]);
   });
@@ -127,12 +127,12 @@ describe('/v1/memories', () => {
     },
   );
 
-  it('says that memory is off', async () => {
+  it('answers with memory_off if memory is disabled', async () => {
     const answer = await (await server({ memory: false })).ask('/v1/memories?user=bob');
     expect([answer.status, answer.body.error.code]).toEqual([404, 'memory_off']);
   });
 
-  it('opens with a client secret for the user and character it was made for, and nobody else', async () => {
+  it('opens with a client secret only the memories of its own user and character', async () => {
     const { ask, url } = await server({ apiKeys: 'key' });
     expect((await ask('/v1/memories?user=bob')).status).toBe(401);
     const secretFor = async (x_dramatis: object): Promise<string> => {
@@ -153,7 +153,7 @@ describe('/v1/memories', () => {
 });
 
 describe('POST /v1/chat/completions', () => {
-  it('keeps and recalls nothing, whatever user it names: its client sends the talk', async () => {
+  it('stores and recalls no memories for chat completions, whatever user they name', async () => {
     const dataDir = dataFolder();
     const engines = fakeEngines();
     const { ask } = await serve({ flags: { memory: true, dataDir }, engines });
@@ -170,7 +170,7 @@ describe('dramatis memory', () => {
   const run = async (...args: string[]) =>
     promisify(execFile)(process.execPath, [main, 'memory', ...args], { encoding: 'utf8' });
 
-  it('lists, shows, corrects, deletes, exports and erases', async () => {
+  it('lists, shows, corrects, moves, exports, deletes and erases memories on the command line', async () => {
     const folder = dataFolder();
     const memory = (...args: string[]) => run(...args, '--data-dir', folder);
     expect((await memory('list')).stdout).toMatch(/bob +.*alice +2 +1 +1970-01-02/);

@@ -32,8 +32,8 @@ async function choose(call: Call, id: string | null): Promise<void> {
   await call.until('session.updated');
 }
 
-describe('what a character remembers of a session with a scene in the middle', () => {
-  it('held what was said in the scene, once it had been left', async () => {
+describe('memory and scenes', () => {
+  it('stores nothing that was said in a scene in the middle of a session', async () => {
     const server = await serveScenes();
     const call = server.call('?model=alice&user=bob');
     await call.until('session.created');
@@ -52,7 +52,7 @@ describe('what a character remembers of a session with a scene in the middle', (
     expect(server.kept()).toMatchObject([{ asked: 'We are alone again.' }, { asked: 'Hello.' }]);
   });
 
-  it('held a line of the scene that the server did not live to end', async () => {
+  it('stores nothing of a scene that the server was stopped in', async () => {
     const first = await serveScenes();
     const before = first.call('?model=alice&x=resume&user=bob');
     const { session } = await before.until('session.created');
@@ -71,7 +71,7 @@ describe('what a character remembers of a session with a scene in the middle', (
     expect(next.kept()).toMatchObject([{ asked: 'We are alone again.' }, { asked: 'Hello.' }]);
   });
 
-  it('still held what was deleted while the scene played', async () => {
+  it('deletes a message from memory that the client deletes during a scene', async () => {
     const server = await serveScenes();
     const call = server.call('?model=alice&user=bob');
     await call.until('session.created');

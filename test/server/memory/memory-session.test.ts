@@ -21,8 +21,8 @@ function dataFolder(): string {
   return folder;
 }
 
-describe('a server with memory on', () => {
-  it('has kept a turn when the client hears of its end, and recalls it in the next talk', async () => {
+describe('session with memory', () => {
+  it('has stored a turn when the client gets its end, and recalls it in the next session of that user and character only', async () => {
     const dataDir = dataFolder();
     const engines = fakeEngines({ says: ['A fine town.'] });
     const server = await serve({ flags: { memory: true, dataDir }, engines });
@@ -50,7 +50,7 @@ describe('a server with memory on', () => {
     }
   });
 
-  it('keeps nothing of who gives no name, and nothing at all where it is off', async () => {
+  it('stores nothing without a user name, and nothing if memory is disabled', async () => {
     const dataDir = dataFolder();
     const server = await serve({ flags: { memory: true, dataDir } });
     const nameless = server.call('?model=alice');
@@ -67,7 +67,7 @@ describe('a server with memory on', () => {
     expect(existsSync(memoryFile(folders.at(-1) ?? ''))).toBe(false);
   });
 
-  it('keeps from the moment on that a user is named, and lets nobody else be named after', async () => {
+  it('stores turns from the moment the user is named and refuses another name after that', async () => {
     const dataDir = dataFolder();
     const server = await serve({ flags: { memory: true, dataDir } });
     const call = server.call('?model=alice');
@@ -81,7 +81,7 @@ describe('a server with memory on', () => {
     expect((await call.until('error'))['error']).toMatchObject({ code: 'user_not_allowed' });
   });
 
-  it('keeps what was said and not answered when the talk ends, and drops what the client deletes', async () => {
+  it('stores an unanswered message at the end of the session and drops one the client deleted', async () => {
     const dataDir = dataFolder();
     const server = await serve({ flags: { memory: true, dataDir } });
     const call = server.call('?model=alice&user=bob');
@@ -98,7 +98,7 @@ describe('a server with memory on', () => {
     expect(keptIn(dataDir)).toMatchObject([{ asked: 'One more thing.', answered: '' }, { asked: 'Hello.' }]);
   });
 
-  it('knows its user again after a restart, and goes on with the same talk', async () => {
+  it('continues the memory of a resumed session after a server restart', async () => {
     const flags = { memory: true, store: true, dataDir: dataFolder() };
     const first = await serve({ flags });
     const before = first.call('?model=alice&x=resume&user=bob');
@@ -139,7 +139,7 @@ describe('a server with memory on', () => {
     store.close();
   });
 
-  it('goes on talking where the file is broken, and says so', async () => {
+  it('serves without memory if the memory file is broken', async () => {
     const dataDir = dataFolder();
     mkdirSync(path.dirname(memoryFile(dataDir)));
     writeFileSync(memoryFile(dataDir), 'broken'.repeat(1_000));
@@ -152,8 +152,8 @@ describe('a server with memory on', () => {
   });
 });
 
-describe('what is kept of a reply', () => {
-  it('is what was heard: cut where the user interrupted, and again where the client says it stopped', async () => {
+describe('TurnRecorder', () => {
+  it('stores a reply as far as it was heard, first as interrupted and then as truncated by the client', async () => {
     const rig = openRig({ says: ['One two three four five six seven eight nine ten.'] });
     const kept: string[] = [];
     const keeper = new TurnRecorder({
@@ -187,7 +187,7 @@ describe('what is kept of a reply', () => {
     expect(rig.faults).toEqual([]);
   });
 
-  it('is kept with what was asked, also where that is understood after it was answered', async () => {
+  it('stores the user message of a turn that is transcribed after it was answered', async () => {
     const remark: SpokenContent = {
       type: 'audio',
       transcript: null,
@@ -218,7 +218,7 @@ describe('what is kept of a reply', () => {
     ]);
   });
 
-  it('is kept of a session that is taken up again: what its server did not live to keep, and nothing twice', async () => {
+  it('stores the turn that the previous server could not, and no turn twice', async () => {
     const said = (id: string, role: 'user' | 'assistant', text: string): MessageItem => ({
       ...userMessage(id),
       role,

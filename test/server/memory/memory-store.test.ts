@@ -28,8 +28,8 @@ const bob = { owner: '', user: 'bob' };
 const bond = { ...bob, character: 'alice' };
 const turn = (item: string, asked: string, answered = 'Yes.') => ({ session: 's1', item, asked, answered });
 
-describe('the store of memories', () => {
-  it('keeps a turn with its facts, and each fact with the turn it was said in', () => {
+describe('MemoryStore', () => {
+  it('stores a turn with its facts and each fact with its source turn', () => {
     const store = open();
     store.record(bond, turn('i1', 'I live in Leeds.'), [{ topic: 'home', text: 'I live in Leeds.' }], 1_000);
     expect(store.list(bob)).toEqual([
@@ -54,7 +54,7 @@ describe('the store of memories', () => {
     ]);
   });
 
-  it('takes the same turn told again for the same turn, cut to what was heard', () => {
+  it('updates a turn that is recorded again, cut to what was heard', () => {
     const store = open();
     store.record(bond, turn('i1', 'Hello.', 'One two three four.'), [], 0);
     store.record(bond, turn('i1', 'Hello.', 'One two'), [], 0);
@@ -63,7 +63,7 @@ describe('the store of memories', () => {
     expect(store.list(bob)).toEqual([]);
   });
 
-  it('does not take up again what was deleted, when more is known of what was heard', () => {
+  it('does not record a deleted turn again', () => {
     const store = open();
     store.record(bond, turn('i1', 'Hello.', 'One two three four.'), [], 0);
     store.remove(bob, 't1');
@@ -71,7 +71,7 @@ describe('the store of memories', () => {
     expect(store.list(bob)).toEqual([]);
   });
 
-  it('has one home of a person, the latest, and tells no fact twice', () => {
+  it('keeps one fact per topic, the latest, and no fact twice', () => {
     const store = open();
     store.record(bond, turn('i1', 'I live in Leeds.'), [{ topic: 'home', text: 'I live in Leeds.' }], 0);
     store.record(bond, turn('i2', 'I live in York.'), [{ topic: 'home', text: 'I live in York.' }], 0);
@@ -80,7 +80,7 @@ describe('the store of memories', () => {
     expect(facts).toMatchObject([{ text: 'I live in York.', source: 't2' }]);
   });
 
-  it('keeps users of different keys apart, and characters too', () => {
+  it('separates the memories of different keys and characters', () => {
     const store = open();
     store.record(bond, turn('i1', 'Hello.'), [], 0);
     store.record({ ...bond, owner: 'other' }, { ...turn('i1', 'A secret.'), session: 's2' }, [], 0);
@@ -92,7 +92,7 @@ describe('the store of memories', () => {
     expect(store.list({ owner: 'other', user: 'bob' })).toHaveLength(1);
   });
 
-  it('corrects what it was told wrongly', () => {
+  it('corrects facts and turns and refuses the wrong fields', () => {
     const store = open();
     store.record(bond, turn('i1', 'I have a dock.'), [{ text: 'I have a dock.' }], 0);
     expect(store.correct(bob, 'f1', { text: 'I have a dog.' })).toMatchObject({
@@ -108,7 +108,7 @@ describe('the store of memories', () => {
     expect(() => store.correct(bob, 'f1', { asked: 'x' })).toThrow('by `text`');
   });
 
-  it('forgets a fact with the turn it was said in, and the summary of that turn', () => {
+  it('deletes a fact with its turn and the summary of that turn', () => {
     const store = open();
     store.record(bond, turn('i1', 'I fear geese.'), [{ text: 'I fear geese.' }], 0);
     store.record(bond, turn('i2', 'Good weather.'), [], 0);
@@ -120,7 +120,7 @@ describe('the store of memories', () => {
     expect(store.unsummarised(bond)).toMatchObject([{ asked: 'Good weather.' }]);
   });
 
-  it('takes no summary of what was corrected or deleted while it was being made', () => {
+  it('refuses a summary of turns that were corrected or deleted meanwhile', () => {
     const store = open();
     store.record(bond, turn('i1', 'I fear geese.'), [], 0);
     const made = { before: '', text: 'They fear geese.', turns: store.unsummarised(bond), atMs: 0, facts: [] };
@@ -129,7 +129,7 @@ describe('the store of memories', () => {
     expect(store.summary(bond)).toBe('');
   });
 
-  it('does not use the id of a deleted memory again', () => {
+  it('never reuses the id of a deleted memory', () => {
     const store = open();
     store.record(bond, turn('i1', 'One.'), [], 0);
     store.remove(bob, 't1');
@@ -137,7 +137,7 @@ describe('the store of memories', () => {
     expect(store.list(bob)).toMatchObject([{ id: 't2' }]);
   });
 
-  it('lists turns by the page', () => {
+  it('lists turns in pages', () => {
     const store = open();
     for (let index = 1; index <= 5; index += 1) store.record(bond, turn(`i${index}`, `Turn ${index}.`), [], 0);
     expect(store.list(bob, { most: 2 })).toMatchObject([{ id: 't5' }, { id: 't4' }]);
@@ -145,8 +145,8 @@ describe('the store of memories', () => {
   });
 });
 
-describe('a file of memories', () => {
-  it('that is no database, or broken, is told of, with what to do', () => {
+describe('memory file', () => {
+  it('explains what to do if the memory file is not a database', () => {
     const file = newFile();
     open(file).close();
     stores.pop();
@@ -154,7 +154,7 @@ describe('a file of memories', () => {
     expect(() => open(file)).toThrow(/cannot be read .*Restore the file from a backup, or move it away/);
   });
 
-  it('whose pages are damaged is told of too', () => {
+  it('explains what to do if pages of the memory file are damaged', () => {
     const file = newFile();
     const store = open(file);
     for (let index = 0; index < 200; index += 1) store.record(bond, turn(`i${index}`, 'word '.repeat(100)), [], 0);
@@ -166,7 +166,7 @@ describe('a file of memories', () => {
     expect(() => open(file)).toThrow(/cannot be read/);
   });
 
-  it('of a newer Dramatis is left alone', () => {
+  it('refuses a memory file of a newer version', () => {
     const file = newFile();
     open(file).close();
     stores.pop();

@@ -58,8 +58,8 @@ const listed = async (server: Server) => (await server.ask('/v1/memories?user=bo
 const askedIn = async (server: Server): Promise<string[]> =>
   (await listed(server)).data.flatMap(({ kind, asked }: Record<string, string>) => (kind === 'turn' ? [asked] : []));
 
-describe('two who keep memories of one user at once', () => {
-  it('in two sessions keep both, and each recalls what the other was told', async () => {
+describe('concurrent memory', () => {
+  it('stores and recalls the memories of one user from two sessions at once', async () => {
     const engines = fakeEngines();
     const server = await serve({ flags: { memory: true, dataDir: dataFolder() }, engines });
     const [first, second] = [await begin(server), await begin(server)];
@@ -69,7 +69,7 @@ describe('two who keep memories of one user at once', () => {
     expect((await askedIn(server)).toSorted()).toEqual(['I have a dog.', 'I live in Leeds.', 'Where do I live?']);
   });
 
-  it('in two servers over one folder lose nothing, and each recalls what the other was told', async () => {
+  it('stores and recalls the memories of one user from two servers over one folder', async () => {
     const dataDir = dataFolder();
     const engines = fakeEngines();
     const servers = [
@@ -94,8 +94,8 @@ describe('two who keep memories of one user at once', () => {
   });
 });
 
-describe('a clock that is set back', () => {
-  it('changes neither the order of what was said, nor what is recalled', () => {
+describe('clock', () => {
+  it('keeps the order of memories and their recall when the clock is set back', () => {
     const store = new MemoryStore(memoryFile(dataFolder()));
     const bond = { owner: '', user: 'bob', character: 'alice' };
     const dayMs = 86_400_000;
@@ -110,7 +110,7 @@ describe('a clock that is set back', () => {
   });
 });
 
-describe('a file that cannot be read', () => {
+describe('unreadable memory file', () => {
   const newer = (file: string): void => {
     new MemoryStore(file).close();
     const database = new DatabaseSync(file);
@@ -125,7 +125,7 @@ describe('a file that cannot be read', () => {
   it.each([
     ['of a newer Dramatis', newer, 'written by a newer Dramatis'],
     ['that is broken', broken, 'file is not a database'],
-  ])('%s is left as it is, told of, and talked without', async (_name, make, reason) => {
+  ])('keeps a memory file %s untouched, reports it and serves without memory', async (_name, make, reason) => {
     const dataDir = dataFolder();
     const file = memoryFile(dataDir);
     make(file);
@@ -139,7 +139,7 @@ describe('a file that cannot be read', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it('any more, since it was broken meanwhile, costs memories and no talk', async () => {
+  it('serves on without memory if the memory file breaks while the server runs', async () => {
     const dataDir = dataFolder();
     const server = await serve({ flags: { memory: true, dataDir } });
     const call = await begin(server);
@@ -154,8 +154,8 @@ describe('a file that cannot be read', () => {
   });
 });
 
-describe.skipIf(!canMount())('a disk', () => {
-  it('that is full costs nothing that was said, once there is room again', async () => {
+describe.skipIf(!canMount())('disk', () => {
+  it('stores everything said while the disk was full once there is room again', async () => {
     const dataDir = dataFolder();
     mount(dataDir, 'size=2m');
     const server = await serve({ flags: { memory: true, dataDir } });
@@ -179,7 +179,7 @@ describe.skipIf(!canMount())('a disk', () => {
     expect(await askedIn(server)).toHaveLength(14);
   });
 
-  it('that cannot be written is told of, and talked without', async () => {
+  it('serves without memory on a read-only disk and reports it', async () => {
     const dataDir = dataFolder();
     mount(dataDir, 'size=400k');
     new MemoryStore(memoryFile(dataDir)).close();

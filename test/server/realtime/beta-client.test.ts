@@ -73,8 +73,8 @@ async function post(at: string, body: unknown, token = key): Promise<{ status: n
   return { status: response.status, body: (await response.json()) as Json };
 }
 
-describe('a client of the beta over a socket', () => {
-  it('is offered only the protocol it knows, speaks, barges in, and meets no type that would make it throw', async () => {
+describe('beta client over a socket', () => {
+  it('holds a spoken turn with barge-in and sends only event types that the beta knows', async () => {
     const client = await connect(await serve([longLine, 'Yes?']));
     expect(client.socket.protocol).toBe('realtime');
     await client.next('conversation.created');
@@ -102,7 +102,7 @@ describe('a client of the beta over a socket', () => {
     expect(client.types.filter((type) => !betaTypes.has(type))).toEqual([]);
   });
 
-  it('keeps to GA where nothing asks for the beta', async () => {
+  it('speaks GA to a client that does not ask for the beta', async () => {
     const at = await serve();
     const socket = new WebSocket(`ws://${at}/v1/realtime`, ['realtime', `openai-insecure-api-key.${key}`]);
     open.push(socket);
@@ -110,7 +110,7 @@ describe('a client of the beta over a socket', () => {
     expect(JSON.parse(frame.toString())).toMatchObject({ session: { output_modalities: ['audio'] } });
   });
 
-  it('makes a session over HTTP first, as old SDKs do, and begins it with the secret it is given', async () => {
+  it('creates a beta session over HTTP and opens it with its client secret', async () => {
     const at = await serve();
     const { status, body } = await post(at, {
       client_secret: { expires_after: { anchor: 'created_at', seconds: 60 } },
@@ -142,7 +142,7 @@ describe('a client of the beta over a socket', () => {
     expect(session).toMatchObject({ voice: 'alice', output_audio_format: 'g711_ulaw', instructions: 'It rains.' });
   });
 
-  it('is told why no session can be made', async () => {
+  it('explains why a beta session cannot be created', async () => {
     const at = await serve();
     expect(await post(at, {}, 'wrong')).toMatchObject({ status: 401, body: { error: { code: 'invalid_api_key' } } });
     expect(await post(at, { model: 'nobody' })).toMatchObject({
@@ -157,8 +157,8 @@ describe('a client of the beta over a socket', () => {
   });
 });
 
-describe('the stock client of the beta', () => {
-  it('holds a typed and a spoken turn, and interrupts', async () => {
+describe('openai-realtime-api', () => {
+  it('holds a typed and a spoken turn with interruption with the stock beta client', async () => {
     const complaints = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const at = await serve([longLine, 'Yes?']);
     const client = new RealtimeClient({ url: `ws://${at}/v1/realtime`, model: 'sherlock-holmes', apiKey: key });

@@ -4,8 +4,8 @@ import { frameFromBeta, toBeta } from '../../../server/realtime/beta.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { connectBeta } from '../../rigs/beta-rig.ts';
 
-describe('the translation of server events', () => {
-  it('has every event that a session can send under a name of the beta, or drops it', () => {
+describe('toBeta', () => {
+  it('drops server events that the beta does not have', () => {
     const dropped = [
       'conversation.item.done',
       'conversation.item.input_audio_transcription.segment',
@@ -20,7 +20,7 @@ describe('the translation of server events', () => {
     expect(dropped.flatMap((type) => toBeta({ type, event_id: 'event_1' }))).toEqual([]);
   });
 
-  it('keeps every field that means the same', () => {
+  it('keeps the fields of events that mean the same in the beta', () => {
     const delta = { type: 'response.output_audio.delta', event_id: 'e', response_id: 'r', item_id: 'i', delta: 'AAA=' };
     expect(toBeta({ ...delta, output_index: 0, content_index: 0 })).toEqual([
       { ...delta, type: 'response.audio.delta', output_index: 0, content_index: 0 },
@@ -35,7 +35,7 @@ describe('the translation of server events', () => {
     ]);
   });
 
-  it('never sends a type that the beta lacks, and keeps the order, whatever a client does', async () => {
+  it('sends only event types of the beta and in order, whatever a client does', async () => {
     const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] };
     const act = fc.oneof(
       { weight: 4, arbitrary: fc.integer({ min: 40, max: 900 }).map((ms) => ({ speak: ms })) },
@@ -73,8 +73,8 @@ describe('the translation of server events', () => {
   });
 });
 
-describe('the translation of client frames', () => {
-  it('leaves alone what is the same in both, and what it cannot read', () => {
+describe('frameFromBeta', () => {
+  it('leaves client frames unchanged that are the same in both dialects or unreadable', () => {
     const frames = [
       '{"type":"input_audio_buffer.append","audio":"AAAA"}',
       '{"type":"response.cancel"}',
@@ -90,7 +90,7 @@ describe('the translation of client frames', () => {
     for (const frame of frames) expect(frameFromBeta(frame)).toBe(frame);
   });
 
-  it('never throws on any JSON', () => {
+  it('translates any JSON in a client frame without throwing', () => {
     const session = fc.jsonValue();
     fc.assert(
       fc.property(session, fc.constantFrom('session.update', 'response.create'), (value, type) => {

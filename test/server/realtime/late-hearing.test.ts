@@ -38,8 +38,8 @@ async function afterReply(turnDetection: Record<string, unknown> = {}) {
   };
 }
 
-describe('what the character remembers of a reply that was made, and not played to its end', () => {
-  it('is what the client says was heard, when the user spoke over it', async () => {
+describe('heard position after response.done', () => {
+  it('truncates a finished reply to the heard position when the user speaks over its playback', async () => {
     const { heard, interrupt, remembered } = await afterReply();
     heard(60);
     await interrupt();
@@ -47,7 +47,7 @@ describe('what the character remembers of a reply that was made, and not played 
     expect(await remembered()).toBe('One two three');
   });
 
-  it('is no less for a report that was on its way when the user spoke', async () => {
+  it('keeps the heard position when a playback report was in flight as the user spoke', async () => {
     const { heard, interrupt, remembered } = await afterReply();
     await interrupt();
     heard(60);
@@ -55,7 +55,7 @@ describe('what the character remembers of a reply that was made, and not played 
     expect(await remembered()).toBe('One two three');
   });
 
-  it('is what can have been heard since the last report, where the client falls silent', async () => {
+  it('estimates the heard position since the last playback report if the client stops reporting', async () => {
     const { wire, heard, interrupt, remembered } = await afterReply();
     await wire.clock.advance(100);
     heard(120);
@@ -64,7 +64,7 @@ describe('what the character remembers of a reply that was made, and not played 
     expect(await remembered()).toMatch(/^One two( three)?$/);
   });
 
-  it('is all of it, where the client plays on', async () => {
+  it('keeps the whole reply if the client plays it to its end after the interruption', async () => {
     const { heard, interrupt, remembered } = await afterReply();
     heard(60);
     await interrupt();
@@ -73,7 +73,7 @@ describe('what the character remembers of a reply that was made, and not played 
     expect(await remembered()).toBe(line);
   });
 
-  it('is all of it, where nobody interrupts', async () => {
+  it('keeps the whole reply if the user does not interrupt', async () => {
     const { wire, heard, remembered } = await afterReply();
     heard(60);
     heard(210);
@@ -81,7 +81,7 @@ describe('what the character remembers of a reply that was made, and not played 
     expect(await remembered()).toBe(line);
   });
 
-  it('is all of it, where speech does not interrupt', async () => {
+  it('keeps the whole reply if speech does not interrupt', async () => {
     const { heard, interrupt, remembered } = await afterReply({ interrupt_response: false });
     heard(60);
     await interrupt();
@@ -89,13 +89,13 @@ describe('what the character remembers of a reply that was made, and not played 
     expect(await remembered()).toBe(line);
   });
 
-  it('is all of it, where the client never says what it played: it truncates the item, or nobody does', async () => {
+  it('keeps the whole reply if the client never reports playback', async () => {
     const { interrupt, remembered } = await afterReply();
     await interrupt();
     expect(await remembered()).toBe(line);
   });
 
-  it('is what the client has truncated it to, whatever it tells later', async () => {
+  it('keeps the client’s own truncation, whatever it reports later', async () => {
     const { wire, heard, itemId, interrupt, remembered } = await afterReply();
     heard(60);
     await interrupt();
@@ -105,7 +105,7 @@ describe('what the character remembers of a reply that was made, and not played 
     expect(await remembered()).toBe('One two');
   });
 
-  it('is kept with as much of its sound', async () => {
+  it('keeps as much audio of an interrupted reply as was heard', async () => {
     const { wire, heard, itemId, interrupt } = await afterReply();
     heard(60);
     await interrupt();

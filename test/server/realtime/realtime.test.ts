@@ -4,8 +4,8 @@ import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { connect } from '../../rigs/wire-rig.ts';
 
-describe('a connection that speaks OpenAI Realtime', () => {
-  it('greets with the full effective session', async () => {
+describe('OpenAI Realtime connection', () => {
+  it('opens a session with all effective settings', async () => {
     const wire = connect();
     expect(wire.events[0]).toMatchObject({
       type: 'session.created',
@@ -33,7 +33,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     await wire.hangUp();
   });
 
-  it('sends the events of a spoken turn in the order of the protocol', async () => {
+  it('sends the events of a spoken turn in protocol order', async () => {
     const wire = connect();
     await wire.stream(silence(200));
     await wire.stream(tone(600));
@@ -70,7 +70,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     await wire.hangUp();
   });
 
-  it('merges updates, clears with null, and echoes the whole session', async () => {
+  it('merges partial session updates, resets settings with null and returns the whole session', async () => {
     const wire = connect();
     wire.send({
       type: 'session.update',
@@ -110,7 +110,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     await wire.hangUp();
   });
 
-  it('keeps ids that the client chose, and places items where it says', async () => {
+  it('keeps ids chosen by the client and inserts items where it says', async () => {
     const wire = connect();
     const message = (id: string) => ({
       id,
@@ -144,7 +144,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     await wire.hangUp();
   });
 
-  it('gives back the sound of a spoken item', async () => {
+  it('returns the audio of a spoken user item', async () => {
     const wire = connect();
     await wire.stream(tone(600));
     await wire.stream(silence(900));
@@ -157,7 +157,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     await wire.hangUp();
   });
 
-  it('answers out of band with the metadata it was given', async () => {
+  it('returns the metadata of an out-of-band response', async () => {
     const wire = connect();
     wire.send({
       type: 'response.create',
@@ -172,7 +172,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     await wire.hangUp();
   });
 
-  it('recognizes speech that comes as a finished item', async () => {
+  it('transcribes an audio item before it answers it', async () => {
     const wire = connect();
     const audio = pcm16FromFloats(tone(500)).toString('base64');
     wire.send({
@@ -187,11 +187,11 @@ describe('a connection that speaks OpenAI Realtime', () => {
   });
 
   const bad: [what: string, frame: string, code: string, param?: string][] = [
-    ['no JSON', '{"type":', 'invalid_json'],
-    ['JSON that is no object', '[]', 'invalid_event', 'type'],
+    ['invalid JSON', '{"type":', 'invalid_json'],
+    ['JSON that is not an object', '[]', 'invalid_event', 'type'],
     ['an unknown type', '{"type":"session.explode"}', 'unknown_event_type', 'type'],
     ['a missing field', '{"type":"conversation.item.delete"}', 'invalid_event', 'item_id'],
-    ['audio that is no base64', '{"type":"input_audio_buffer.append","audio":"%%%"}', 'invalid_audio', 'audio'],
+    ['audio that is not base64', '{"type":"input_audio_buffer.append","audio":"%%%"}', 'invalid_audio', 'audio'],
     ['half a sample', '{"type":"input_audio_buffer.append","audio":"AAAA"}', 'invalid_audio', 'audio'],
     [
       'an unsupported format',
@@ -216,7 +216,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     ],
   ];
   for (const [what, frame, code, param] of bad) {
-    it(`answers ${what} with ${code} and lives on`, async () => {
+    it(`answers ${what} with ${code} and keeps the session`, async () => {
       const wire = connect();
       wire.connection.receive(frame);
       wire.send({ type: 'response.create' });

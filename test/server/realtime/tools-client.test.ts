@@ -5,8 +5,8 @@ import { orderViolations, unfinishedResponses, type RecordedEvent } from '../../
 import { fakeEngines } from '../../fakes/engines.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
-describe('the stock agents SDK', () => {
-  it('runs the functions that the character calls, and lets it go on with what they bring back', async () => {
+describe('agents SDK', () => {
+  it('runs functions with the agents SDK and continues with their outputs', async () => {
     const places: string[] = [];
     const weather = tool({
       name: 'get_weather',

@@ -70,8 +70,8 @@ function connect(kind: ConnectionKind = {}, { bound = false, model }: { bound?: 
   };
 }
 
-describe('a scene that is chosen in the middle of a session', () => {
-  it('is told of, is played by its cast, knows nothing of the talk before, and is left again', async () => {
+describe('choosing a scene during a session', () => {
+  it('plays a scene chosen during a session without the conversation before, and leaves it again', async () => {
     const wire = connect();
     wire.say('I am the mayor.');
     wire.send({ type: 'response.create' });
@@ -100,7 +100,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('stops what is being said, and nobody of those who left speaks on', async () => {
+  it('cancels the running reply of a scene when another scene is chosen', async () => {
     const wire = connect();
     wire.choose({ id: 'the-locked-garden' });
     wire.send({ type: 'response.create' });
@@ -120,7 +120,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('goes on where the client only sends back what it was told', async () => {
+  it('continues the scene if the client sends the current scene again', async () => {
     const wire = connect();
     wire.choose({ id: 'the-locked-garden' });
     wire.send({ type: 'response.create' });
@@ -138,7 +138,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     [{ id: '' }, 'invalid_value'],
     [{}, 'invalid_event'],
     ['the-locked-garden', 'invalid_event'],
-  ])('is refused where it is %j, and everything else of the update with it', async (scene, code) => {
+  ])('refuses the scene %j together with the rest of its update', async (scene, code) => {
     const wire = connect();
     wire.send({ type: 'session.update', event_id: 'e1', session: { instructions: 'new', x_dramatis: { scene } } });
     await wire.clock.advance(1);
@@ -148,7 +148,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('cannot be had with a client secret for somebody else', async () => {
+  it('refuses a scene to a client secret for another character', async () => {
     const wire = connect({}, { bound: true });
     wire.choose({ id: 'the-locked-garden' });
     await wire.clock.advance(1);
@@ -156,7 +156,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('tells the client that they wait for the user, and that it is over', async () => {
+  it('reports that the scene waits for the user and that it has ended', async () => {
     const wire = connect(
       {},
       { model: actingModel(['Alice', 'The host', ...Array.from({ length: 9 }, () => '<END CHAT>')]) },
@@ -172,7 +172,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('is none of the memories of who was left', async () => {
+  it('marks replies of a scene as not belonging to the character’s memory', async () => {
     const ended: boolean[] = [];
     const memory = {
       begin: () => undefined,
@@ -196,7 +196,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('goes on after a restart, with what was said in it', async () => {
+  it('continues the scene with its history after a restart', async () => {
     const first = connect();
     first.choose({ id: 'the-locked-garden' });
     await first.clock.advance(1);

@@ -14,8 +14,8 @@ function gardenWith(tempers: Record<string, { patience: number; interruptibility
   return { scene: { ...garden.scene, script: [], turns: 3 }, cast };
 }
 
-describe('the floor between characters', () => {
-  it('is held to the end against the patient, and the shorter the more eager the other is', () => {
+describe('interruptions between characters', () => {
+  it('derives from patience and interruptibility after how long a character may be interrupted', () => {
     const yielding = { patience: 0.5, interruptibility: 1 };
     const stubborn = { patience: 0.5, interruptibility: 0.1 };
     expect(holdsFloorMs(yielding, { patience: 0.9, interruptibility: 1 })).toBe(Infinity);
@@ -25,7 +25,7 @@ describe('the floor between characters', () => {
     expect(breathMs({ patience: 0, interruptibility: 0 })).toBeLessThan(breathMs({ patience: 1, interruptibility: 0 }));
   });
 
-  it('goes to the impatient at the end of a word, in the time of the sound, who speaks at once', async () => {
+  it('lets an impatient character interrupt another at the end of a word and speak at once', async () => {
     const stage = gardenWith({
       'abraham-lincoln': { patience: 1, interruptibility: 1 },
       alice: { patience: 0, interruptibility: 0 },
@@ -52,7 +52,7 @@ describe('the floor between characters', () => {
     await rig.close();
   });
 
-  it("is nobody's to take from a stubborn character, nor from the environment", async () => {
+  it('lets nobody interrupt a stubborn character or the environment', async () => {
     const calm = { patience: 0, interruptibility: 0 };
     const stage = gardenWith({ 'abraham-lincoln': calm, alice: calm, 'sherlock-holmes': calm });
     const rig = openScene({ stage, model: actingModel(['Abraham Lincoln', 'Alice'], `${words(90)}.`) });
@@ -62,7 +62,7 @@ describe('the floor between characters', () => {
     await rig.close();
   });
 
-  it('is not taken from who has just taken it', async () => {
+  it('does not let a character be interrupted right after it interrupted', async () => {
     const eager = { patience: 0, interruptibility: 1 };
     const stage = gardenWith({ 'abraham-lincoln': eager, alice: eager, 'sherlock-holmes': eager });
     const rig = openScene({
@@ -78,7 +78,7 @@ describe('the floor between characters', () => {
     await rig.close();
   });
 
-  it('is taken at once after a scripted line that breaks off', async () => {
+  it('continues at once after a scripted line that breaks off', async () => {
     const { scene, cast } = sceneNamed('supper-on-the-nautilus');
     const script = [
       { speaker: 'captain-nemo', text: 'There is nobody here but the few who wished to be—' },
@@ -95,7 +95,7 @@ describe('the floor between characters', () => {
 });
 
 describe('feelings in a scene', () => {
-  it("are each character's own, moved by what is said to it, given to its mind and told at the end of each turn", async () => {
+  it('tracks each character’s feelings in a scene, passes them to its LLM and reports them after each turn', async () => {
     const lines = (who: string): string =>
       who.includes('Alice') ? 'Mister Holmes, you are a liar and a fool!' : 'Hm.';
     const model = actingModel(['Alice', 'Abraham Lincoln', 'Sherlock Holmes'], lines);

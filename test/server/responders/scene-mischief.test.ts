@@ -21,35 +21,35 @@ async function playedBy(model: ChatModel, stage = unscripted) {
 
 const many = (name: string): string[] => Array.from({ length: 99 }, () => name);
 
-describe('a scene whose model', () => {
+describe('scene with a misbehaving model', () => {
   it.each([
     ['never ends it', many('Alice')],
     ['always picks the same speaker', many('Sherlock Holmes')],
     ['picks nobody', many('')],
     ['talks at length', many('I think, on reflection, that somebody ought to say something now.')],
     ['ends it at once', many('<END CHAT>')],
-  ])('%s is played to its turns, by nobody twice in a row', async (what, speakers) => {
+  ])('plays the scene to its last turn and nobody twice in a row if the model %s', async (what, speakers) => {
     const { said, ended } = await playedBy(actingModel(speakers, 'So it is.'));
     expect(said).toHaveLength(what === 'ends it at once' ? 5 : 6);
     expect(ended).toBe(true);
     for (const [at, [who]] of said.entries()) if (at > 0) expect(who).not.toBe(said[at - 1]?.[0]);
   });
 
-  it('says nothing is played by the lines of its packs', async () => {
+  it('plays lines of the packs if the model says nothing', async () => {
     const { said, ended } = await playedBy(actingModel(many('Alice'), ''));
     expect(said).toHaveLength(6);
     for (const [, text] of said) expect(text).not.toBe('');
     expect(ended).toBe(true);
   });
 
-  it('only ever acts comes to its end, and what is done is told', async () => {
+  it('ends the scene and sends the cues if the model only writes actions', async () => {
     const { said, ended, cues } = await playedBy(actingModel(many('Alice'), '(nods)'));
     expect(said).toEqual([]);
     expect(cues).toContain('Alice: nods');
     expect(ended).toBe(true);
   });
 
-  it('has one of them only act goes on with the next', async () => {
+  it('continues with the next character if one writes only actions', async () => {
     const lines = (who: string): string => (who.includes('Alice') ? '(curtsies)' : 'So it is.');
     const { said, cues } = await playedBy(actingModel(many('Alice'), lines));
     expect(said).toHaveLength(6);
@@ -57,7 +57,7 @@ describe('a scene whose model', () => {
     expect(cues).toContain('Alice: curtsies');
   });
 
-  it('fails in the middle is played on by the lines of its packs', async () => {
+  it('continues with lines of the packs if the model fails in the middle of a scene', async () => {
     let calls = 0;
     const good = actingModel(many('Alice'), 'So it is.');
     const model: ChatModel = {
@@ -73,7 +73,7 @@ describe('a scene whose model', () => {
     expect(ended).toBe(true);
   });
 
-  it('speaks for the others is cut off there', async () => {
+  it('cuts a line where the model speaks for another character', async () => {
     const { said } = await playedBy(actingModel(many('Alice'), 'So it is.\nSherlock Holmes: Indeed.\nThe host: Yes.'));
     // Its own name before a line is no other's.
     for (const [who, text] of said) expect(text).toBe(who === 'sherlock-holmes' ? 'So it is.\nIndeed.' : 'So it is.');
@@ -85,7 +85,7 @@ describe('a scene whose model', () => {
     ['Let me look it up on my smartphone.', 'anachronism'],
     [garden.scene.characters[1]?.motivation ?? '', 'prompt-leak'],
     ['作为一个人工智能语言模型，我没有感情。', 'assistant'],
-  ])('lets "%s" be said is kept in role, whoever speaks', async (line, slip) => {
+  ])('keeps every character in role if the model says "%s"', async (line, slip) => {
     const lines = (who: string): string => (who.includes('Alice') ? line : 'So it is, Alice.');
     const { said, slips } = await playedBy(actingModel(many('Alice'), lines));
     expect(slips).toContain(slip);
@@ -94,14 +94,14 @@ describe('a scene whose model', () => {
   });
 
   it.each(['Environment: Rain falls.', 'Narrator: Rain falls.', '旁白：Rain falls.'])(
-    'has the narrator say "%s" lets it be told',
+    'removes the speaker label if the narrator says "%s"',
     async (line) => {
       const { said } = await playedBy(actingModel(['Environment'], (who) => (who === '' ? line : 'So it is.')));
       expect(said[0]).toEqual(['environment', 'Rain falls.']);
     },
   );
 
-  it('has the narrator speak as a program lets it be silent', async () => {
+  it('skips the narrator if it breaks its role', async () => {
     const lines = (who: string): string => (who === '' ? 'As an AI language model, I tell no tales.' : 'So it is.');
     const { said, slips, ended } = await playedBy(actingModel(many('Narrator'), lines));
     expect(slips).toContain('assistant');

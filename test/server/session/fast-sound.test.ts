@@ -46,7 +46,7 @@ async function flood(sound: readonly Float32Array[], pieceMs: number) {
   return { ...rig, recognizer, agent };
 }
 
-describe('words over a reply that come faster than they were spoken', () => {
+describe('barge-in faster than real time', () => {
   const longTurn = [tone(300), silence(400), tone(12_000), silence(1_500)];
   const manyWords = [...Array.from({ length: 20 }, () => [tone(400), silence(300)]).flat(), silence(1_500)];
 
@@ -55,13 +55,19 @@ describe('words over a reply that come faster than they were spoken', () => {
     ['a word and a long sentence, in pieces', longTurn, 1_000],
     ['word by word, all at once', manyWords, 60_000],
     ['word by word, in pieces', manyWords, 1_000],
-  ])('are heard from the first on, once, and answered: %s', async (_name, sound, pieceMs) => {
-    const rig = await flood(sound, pieceMs);
-    const spokenMs = sound.reduce((sum, part) => sum + (part.some((sample) => sample !== 0) ? part.length / 24 : 0), 0);
-    expect(rig.recognizer.voicedMs.at(-1)).toBeGreaterThanOrEqual(spokenMs);
-    expect(rig.of('speech-started').map(({ atMs }) => atMs)).toEqual([0]);
-    expect(rig.of('audio-committed')).toHaveLength(1);
-    expect(rig.of('reply-ended').map(({ end }) => end.status)).toEqual(['cancelled', 'completed']);
-    expect(rig.agent.histories.at(-1)?.at(-1)).toEqual({ role: 'user', text: 'stop that please' });
-  });
+  ])(
+    'transcribes and answers an overlap that arrives faster than it was spoken, once and from its start: %s',
+    async (_name, sound, pieceMs) => {
+      const rig = await flood(sound, pieceMs);
+      const spokenMs = sound.reduce(
+        (sum, part) => sum + (part.some((sample) => sample !== 0) ? part.length / 24 : 0),
+        0,
+      );
+      expect(rig.recognizer.voicedMs.at(-1)).toBeGreaterThanOrEqual(spokenMs);
+      expect(rig.of('speech-started').map(({ atMs }) => atMs)).toEqual([0]);
+      expect(rig.of('audio-committed')).toHaveLength(1);
+      expect(rig.of('reply-ended').map(({ end }) => end.status)).toEqual(['cancelled', 'completed']);
+      expect(rig.agent.histories.at(-1)?.at(-1)).toEqual({ role: 'user', text: 'stop that please' });
+    },
+  );
 });

@@ -41,10 +41,10 @@ function traceOf(turn: {
   return trace.latency();
 }
 
-describe('shares of a wait', () => {
+describe('shareOut', () => {
   const time = double({ min: -5_000, max: 60_000, noNaN: true });
 
-  it('add up to the whole, whatever was done when, and none is negative', () => {
+  it('splits latency into components that add up and are never negative', () => {
     const ends = dictionary(constantFrom(...latencyComponents), time, { minKeys: 1 });
     assert(
       property(ends, time, (some: Partial<Record<LatencyComponent, number>>, untilMs) => {
@@ -58,13 +58,13 @@ describe('shares of a wait', () => {
     );
   });
 
-  it('are owned in order: who was done before the one in front of him owns nothing', () => {
+  it('gives a component nothing that finished before the one ahead of it', () => {
     const shares = shareOut({ silence: 300, recognizer: 120, mind: 80, synthesizer: 340, pacing: 350 }, 350);
     expect(shares).toMatchObject({ silence: 300, recognizer: 0, mind: 0, synthesizer: 40, pacing: 10, delivery: null });
   });
 });
 
-describe('a trace', () => {
+describe('TurnTimings', () => {
   const stages = [
     'endpoint',
     'transcript',
@@ -76,7 +76,7 @@ describe('a trace', () => {
   ] as const;
   const time = double({ min: -2_000, max: 30_000, noNaN: true });
 
-  it('shares out all of it until the first sound, whichever stages there were and in whatever order', () => {
+  it('splits the whole time to the first audio, whichever stages were marked in whatever order', () => {
     const turn = record({
       startMs: double({ min: 0, max: 1e9, noNaN: true }),
       speech: boolean(),
@@ -98,7 +98,7 @@ describe('a trace', () => {
     );
   });
 
-  it('tells sound that came late from silence that was waited for, and from the voice detector', () => {
+  it('separates late audio from silence waited for and from VAD time', () => {
     const marks = [
       ['endpoint', 610],
       ['transcript', 615],
@@ -123,7 +123,7 @@ describe('a trace', () => {
     });
   });
 
-  it('gives silence that came faster than it was spoken to silence', () => {
+  it('counts silence that arrived faster than real time as silence', () => {
     const { owners: shares } = traceOf({
       startMs: 0,
       speech: true,
@@ -135,7 +135,7 @@ describe('a trace', () => {
     expect(shares).toMatchObject({ arrival: 0, silence: 20, vad: 10, recognizer: 0 });
   });
 
-  it('owes what a turn waited for in vain to who was at work when it ended', () => {
+  it('attributes the wait of a failed turn to the component that was running', () => {
     const atWork = (
       marks: readonly (readonly [(typeof stages)[number], number])[],
       speech = true,
@@ -154,7 +154,7 @@ describe('a trace', () => {
     expect(atWork([...spoken, ['transcript', 3], ['first_token', 4], ['first_phrase', 5]])).toBe('synthesizer');
   });
 
-  it('starts from a clock that may stand anywhere', async () => {
+  it('measures from any start time of the clock', async () => {
     const clock = new ManualClock();
     await clock.advance(5_000);
     const trace = new TurnTimings(clock);

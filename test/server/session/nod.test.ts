@@ -14,7 +14,7 @@ const turnDetection = {
   interruptsReply: true,
 };
 
-it('a character nods while its user talks, and the talk goes on as if it had not', async () => {
+it('speaks a backchannel while the user talks without changing the conversation', async () => {
   const rig = openRig({
     says: ['Yes.', 'And then?'],
     nodEveryMs: 1_000,
@@ -35,7 +35,7 @@ it('a character nods while its user talks, and the talk goes on as if it had not
   expect(said).toEqual(['user', 'assistant']);
 });
 
-it('nods are words in a language of the character', async () => {
+it('picks a backchannel in a language of the character', async () => {
   const speaks = async (languages: readonly string[]): Promise<string> => {
     const character = { languages, greetings: ['Good day.'], repeatRequests: ['Pardon?'] } as unknown as Character;
     const agent = withScript({ ...fakeAgent(['Never.']), character }, () => 0);

@@ -12,8 +12,8 @@ const turnDetection = {
 };
 const drafting = { draftsPerTurn: 3, settings: { ...defaultSettings, turnDetection } };
 
-describe('an answer that is prepared before the turn is over', () => {
-  it('is begun in the pause, and told to nobody before the end of the turn', async () => {
+describe('speculative reply', () => {
+  it('starts a speculative reply in the pause and sends nothing of it before the end of the turn', async () => {
     const rig = openRig({ ...drafting, turnDetector: fakeTurnDetector([0.9]) });
     await rig.speak(500);
     await rig.silence(250);
@@ -31,7 +31,7 @@ describe('an answer that is prepared before the turn is over', () => {
     expect(types.indexOf('audio-committed')).toBeLessThan(types.indexOf('reply-started'));
   });
 
-  it('makes the first sound come as soon as the turn is over', async () => {
+  it('sends the first audio of a speculative reply as soon as the turn is over', async () => {
     const rig = openRig({ ...drafting, turnDetector: fakeTurnDetector([0.9]) });
     await rig.speak(500);
     await rig.silence(700);
@@ -41,7 +41,7 @@ describe('an answer that is prepared before the turn is over', () => {
     expect(latency?.first_audio_ms).toBeLessThanOrEqual((latency?.endpoint_ms ?? 0) + 20);
   });
 
-  it('is thrown away without a trace when the user goes on, and its cost is counted', async () => {
+  it('drops a speculative reply without a trace when the user continues, and counts its cost', async () => {
     const rig = openRig({ ...drafting, hears: ['hello there'], turnDetector: fakeTurnDetector([0.9, 0.9]) });
     await rig.speak(500);
     await rig.silence(300);
@@ -57,7 +57,7 @@ describe('an answer that is prepared before the turn is over', () => {
     expect(rig.session.conversation.items).toHaveLength(2);
   });
 
-  it('is not kept when the final transcript says something else', async () => {
+  it('drops a speculative reply if the final transcript differs', async () => {
     const rig = openRig({ ...drafting, turnDetector: fakeTurnDetector([0.9]) });
     // Without a pause there is only the first word to go by.
     await rig.speak(500);
@@ -69,7 +69,7 @@ describe('an answer that is prepared before the turn is over', () => {
     expect(rig.agent.histories.at(-1)).toEqual([{ role: 'user', text: 'hello there' }]);
   });
 
-  it('calls nothing before the turn is over', async () => {
+  it('makes no function call of a speculative reply before the end of the turn', async () => {
     const call = { name: 'look', arguments: '{}' };
     const toolbox = { tools: [{ name: 'look' }], choice: 'auto', parallel: true } as const;
     const rig = openRig({
@@ -87,7 +87,7 @@ describe('an answer that is prepared before the turn is over', () => {
     expect(rig.of('reply-call')).toHaveLength(1);
   });
 
-  it('is made as often as is allowed in a turn, and not at all where it is switched off', async () => {
+  it('limits the number of speculative replies per turn and makes none if they are disabled', async () => {
     for (const [draftsPerTurn, made] of [
       [0, 1],
       [1, 2],
@@ -111,7 +111,7 @@ describe('an answer that is prepared before the turn is over', () => {
     }
   });
 
-  it('is void when the client changes the conversation meanwhile', async () => {
+  it('drops a speculative reply when the client changes the session meanwhile', async () => {
     const rig = openRig({ ...drafting, turnDetector: fakeTurnDetector([0.9]) });
     await rig.speak(500);
     await rig.silence(250);
@@ -123,8 +123,8 @@ describe('an answer that is prepared before the turn is over', () => {
   });
 });
 
-describe('the turn detector', () => {
-  it('is asked in every pause, with the end of the turn and its words', async () => {
+describe('turn detector', () => {
+  it('asks the turn detector in every pause with the words so far', async () => {
     const turnDetector = fakeTurnDetector([0.1, 0.9]);
     const rig = openRig({ ...drafting, turnDetector });
     await rig.speak(500);
@@ -133,7 +133,7 @@ describe('the turn detector', () => {
     expect(turnDetector.heardMs[0]).toBeGreaterThan(500);
   });
 
-  it('that fails leaves the turn to silence', async () => {
+  it('falls back to silence if the turn detector fails', async () => {
     const rig = openRig({ ...drafting, turnDetector: fakeTurnDetector([new Error('no model')]) });
     await rig.speak(500);
     await rig.silence(700);

@@ -52,8 +52,8 @@ function debts(latency: Latency): Partial<Record<LatencyComponent, number>> {
 
 const ask = { type: 'reply', request: { inConversation: true } } as const;
 
-describe('the ledger of a turn', () => {
-  it('names who kept a speaker waiting, from the last of the speech to the first of the answer', async () => {
+describe('latency breakdown of a turn', () => {
+  it('attributes the latency of a spoken turn to its components', async () => {
     const rig = slow(openRig({}), { recognizerMs: 60, mindMs: 200, synthesizerMs: 100 });
     await rig.speak(800);
     await rig.silence(4_000);
@@ -67,7 +67,7 @@ describe('the ledger of a turn', () => {
     expect(latency.owners).toMatchObject({ vad: 0, client: 0, phrase: 0, delivery: null });
   });
 
-  it('counts a microphone that stopped sending as sound that did not arrive', async () => {
+  it('counts audio that the client did not send as arrival time', async () => {
     const rig = openRig({});
     await rig.speak(800);
     await rig.silence(60);
@@ -77,7 +77,7 @@ describe('the ledger of a turn', () => {
     expect(silence).toBeGreaterThan(400);
   });
 
-  it('goes on to the ear of a listener who tells what was played', async () => {
+  it('extends the latency to the moment the client heard the reply', async () => {
     const rig = openRig({});
     await rig.speak(800);
     await rig.silence(640);
@@ -90,7 +90,7 @@ describe('the ledger of a turn', () => {
     expect(latency.total_ms).toBe(latency.heard_ms);
   });
 
-  it('leaves the time until the client asks to the client', async () => {
+  it('attributes the time until the client asks to the client', async () => {
     const rig = openRig({ settings: { turnDetection: null } });
     await rig.speak(500);
     rig.send({ type: 'audio-commit' });
@@ -100,7 +100,7 @@ describe('the ledger of a turn', () => {
     expect(debts(ledgerOf(rig))).toMatchObject({ client: 700 });
   });
 
-  it('under push to talk, counts what passed before the commit as silence', async () => {
+  it('counts the time before a push-to-talk commit as silence', async () => {
     const rig = openRig({ settings: { turnDetection: null } });
     await rig.speak(500);
     await rig.silence(60);
@@ -114,7 +114,7 @@ describe('the ledger of a turn', () => {
     expect(latency.total_ms).toBeLessThanOrEqual(400);
   });
 
-  it('bug: a commit without any voice is not counted from speech of long ago', async () => {
+  it('does not count a commit without speech from speech of long ago', async () => {
     const rig = openRig({ settings: { turnDetection: null }, hears: ['first', 'second'] });
     await rig.speak(500);
     await rig.silence(60);
@@ -127,7 +127,7 @@ describe('the ledger of a turn', () => {
     expect(ledgerOf(rig).total_ms).toBe(0);
   });
 
-  it('bug: a reply asked for after an answered turn is not counted from that turn', async () => {
+  it('does not count a second reply from the turn that was already answered', async () => {
     const rig = openRig({});
     await rig.speak(800);
     await rig.silence(4_000);
@@ -137,7 +137,7 @@ describe('the ledger of a turn', () => {
     expect(ledgerOf(rig)).toMatchObject({ basis: 'text', total_ms: 0 });
   });
 
-  it('has no part for ears where nothing was said: typed turns and greetings', async () => {
+  it('has no speech components for typed turns and greetings', async () => {
     const rig = slow(openRig({}), { mindMs: 80, synthesizerMs: 40 });
     rig.send({ type: 'reply', request: { inConversation: true, situation: 'greeting' } });
     await rig.clock.advance(4_000);
@@ -146,7 +146,7 @@ describe('the ledger of a turn', () => {
     expect(latency).toMatchObject({ basis: 'text', owners: { silence: null, vad: null, recognizer: null } });
   });
 
-  it('gives words that are still being recognized to the recognizer, when the client asks early', async () => {
+  it('attributes pending recognition to the ASR engine when the client asks early', async () => {
     const rig = slow(openRig({ settings: { turnDetection: null } }), { recognizerMs: 240 });
     rig.send({ type: 'audio', samples: tone(500), sampleRate: 24_000 });
     rig.send({ type: 'audio-commit' });
@@ -155,7 +155,7 @@ describe('the ledger of a turn', () => {
     expect(debts(ledgerOf(rig))).toEqual({ recognizer: 240 });
   });
 
-  it('ends a written reply at its first words, and one that only calls at its end', async () => {
+  it('ends the latency of a text reply at its first words and of a function call at its end', async () => {
     const call = { name: 'look', arguments: '{}' };
     const rig = slow(openRig({ says: ['One.', { calls: [call] }] }), { mindMs: 60 });
     rig.send({ type: 'reply', request: { inConversation: true, speaks: false } });
@@ -168,7 +168,7 @@ describe('the ledger of a turn', () => {
     expect(debts(ledgerOf(rig))).toEqual({ mind: 60 });
   });
 
-  it('ends with the turn where nothing came of it: failed, or cancelled', async () => {
+  it('ends the latency of a failed or cancelled turn with the turn', async () => {
     const gone = new EngineError('fake', 'ENGINE_UNAVAILABLE', 'gone');
     const rig = slow(openRig({ says: [gone, 'Never said.'] }), { mindMs: 100, synthesizerMs: 500 });
     rig.send(ask);

@@ -21,7 +21,7 @@ const secret = 'The treasure lies under the old oak';
 const heard = 'where did you bury it';
 
 describe('/metrics', () => {
-  it('tells of turns, errors and sessions, and of nothing that was said', async () => {
+  it('exports turns, errors and sessions as metrics without any conversation text', async () => {
     const gone = new EngineError('fake', 'ENGINE_UNAVAILABLE', 'gone');
     const server = await serve({ engines: fakeEngines({ hears: [heard], says: [`${secret}.`, gone] }) });
     const call = server.call('?model=alice');
@@ -62,7 +62,7 @@ describe('/metrics', () => {
     expect(text).not.toMatch(/sess_|resp_|item_|alice|127\.0\.0\.1/);
   });
 
-  it('counts who was interrupted', async () => {
+  it('counts barge-ins', async () => {
     const says = [Array.from({ length: 80 }, (_, index) => `word${index}`).join(' ')];
     const server = await serve({ engines: fakeEngines({ says }) });
     const call = server.call('?model=alice');
@@ -77,7 +77,7 @@ describe('/metrics', () => {
     expect(samples.get('dramatis_turns_total{status="cancelled"}')).toBe(1);
   });
 
-  it('has few values for each label: only owners that there are', async () => {
+  it('labels latency metrics only with known components', async () => {
     const server = await serve();
     const call = server.call('?model=alice');
     await call.until('session.created');
@@ -88,7 +88,7 @@ describe('/metrics', () => {
     expect(new Set(latencyComponents).isSupersetOf(new Set(names))).toBe(true);
   });
 
-  it('is shown to those who have a key, where keys are wanted', async () => {
+  it('requires an API key for metrics if the server has keys', async () => {
     const server = await serve({ flags: { apiKeys: 'k1' } });
     const refused = await fetch(`${server.url}/metrics`);
     expect(refused.status).toBe(401);

@@ -57,7 +57,7 @@ const attribute = (span: Span | undefined, key: string): unknown =>
 describe('tracing', () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it('sends one span a turn, with one child for each owner, and nothing of what was said', async () => {
+  it('exports one span per turn with a child for each latency component and no conversation text', async () => {
     vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=ours');
     vi.stubEnv('OTEL_SERVICE_NAME', 'stage');
     await using collector = await openCollector();
@@ -111,7 +111,7 @@ describe('tracing', () => {
     }
   });
 
-  it('does not keep the server from talking, nor from stopping, when nobody collects', async () => {
+  it('neither delays replies nor shutdown if the trace collector is down', async () => {
     const collector = await openCollector();
     const { url } = collector;
     await collector[Symbol.asyncDispose]();

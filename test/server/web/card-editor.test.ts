@@ -14,7 +14,7 @@ const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 const mara = JSON.stringify(cards['V3, every field']);
 const sheet = '#card [role=tabpanel]:not([hidden])';
 
-describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, in a real browser', () => {
+describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
   let browser: TestBrowser;
   beforeAll(async () => {
     browser = await openBrowser();
@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     await page.locator('#notice >> text=Saved').waitFor();
   }
 
-  it('has a form for everything a card holds, and saves what was written there and nothing else', async () => {
+  it('edits every field of a card and saves nothing else', async () => {
     const { server, home, bringIn, read, ask } = await serveCharacters();
     await openVoiceStore(home).write(clipOfMara);
     await bringIn(mara);
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     await page.close();
   }, 60_000);
 
-  it('says at each field what the server finds wrong with it, and goes there', async () => {
+  it('shows server errors at their fields and jumps to them', async () => {
     const { server, bringIn } = await serveCharacters();
     await bringIn(mara);
     const page = await openPage(server.url, 'old-mara');
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     await page.close();
   }, 60_000);
 
-  it('two tabs: the second is asked, and may save a copy', async () => {
+  it('resolves concurrent edits in two tabs with a copy', async () => {
     const { server, bringIn, read, ask } = await serveCharacters();
     await bringIn(mara);
     const [one, two] = [await openPage(server.url, 'old-mara'), await openPage(server.url, 'old-mara')];
@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     await Promise.all([one.close(), two.close()]);
   }, 60_000);
 
-  it('new, copied, searched, taken out and deleted, with a question before anything is lost', async () => {
+  it('creates, copies, finds, exports and deletes characters and asks before anything is lost', async () => {
     const { server, read } = await serveCharacters();
     const page = await openPage(server.url);
     await page.click('#list >> text=Sherlock Holmes');
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     await page.close();
   }, 60_000);
 
-  it('brings in what is dropped on it', async () => {
+  it('imports a card that is dropped on the page', async () => {
     const { server, read } = await serveCharacters();
     const page = await openPage(server.url);
     const png = writeCardBytes({ card: readCard(JSON.parse(mara), 'mara'), files: new Map() }, 'png', 'v3');

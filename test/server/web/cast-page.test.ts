@@ -7,14 +7,14 @@ import { cards } from '../../characters/tavern-cards.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from '../../fakes/network/browser.ts';
 import { serveCharacters } from '../../rigs/characters-rig.ts';
 
-describe.skipIf(!hasBrowser('the cast of the page'))('the cast of the page, in a real browser', () => {
+describe.skipIf(!hasBrowser('the cast of the page'))('character list', () => {
   let browser: TestBrowser;
   beforeAll(async () => {
     browser = await openBrowser();
   }, 60_000);
   afterAll(() => browser?.close());
 
-  it('asks whom to talk to, is searched once it is large, and shows pictures', async () => {
+  it('asks for a character, offers a search in a long list and shows pictures', async () => {
     const { server, bringIn } = await serveCharacters();
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.setDefaultTimeout(15_000);
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser('the cast of the page'))('the cast of the page, in a
     await page.close();
   }, 60_000);
 
-  it('fetches the pictures of those alone who are in sight', async () => {
+  it('loads only the pictures in view', async () => {
     const { server, bringIn } = await serveCharacters();
     const card = readCard(cards['V3, every field'], 'mara');
     const png = Buffer.from(writeCardBytes({ card, files: new Map() }, 'png', 'v3'));
@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser('the cast of the page'))('the cast of the page, in a
     await page.close();
   }, 60_000);
 
-  it('shows how the character feels as chips, with the numbers for those who do not see them', async () => {
+  it('shows feelings as chips with numbers for screen readers', async () => {
     const { server } = await serveCharacters();
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.setDefaultTimeout(15_000);
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser('the cast of the page'))('the cast of the page, in a
     await page.close();
   }, 60_000);
 
-  it('says so where somebody has deleted the character meanwhile', async () => {
+  it('reports that a character was deleted meanwhile', async () => {
     const { server, bringIn, ask } = await serveCharacters();
     await bringIn(JSON.stringify(cards['V3, every field']));
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });

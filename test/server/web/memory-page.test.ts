@@ -10,7 +10,7 @@ import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/n
 /** Where to leave screenshots, for a person to look at; nowhere unless asked. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
-describe.skipIf(!hasBrowser('the memories of the page'))('the memories of the page, in a real browser', () => {
+describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page', () => {
   let folder: string;
   let server: RunningServer;
   let browser: TestBrowser;
@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser('the memories of the page'))('the memories of the pa
     await rm(folder, { recursive: true });
   });
 
-  it('are kept once they are wanted, read, corrected and deleted', async () => {
+  it('stores memories once the user opts in and lets them read, correct, export and erase them', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     const keep = async (name: string): Promise<void> => {
       if (screenshots !== undefined) await page.screenshot({ path: path.join(screenshots, `memories-${name}.png`) });
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser('the memories of the page'))('the memories of the pa
     await page.close();
   }, 120_000);
 
-  it('are all there to read, however many they are', async () => {
+  it('pages through all memories, however many there are', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(server.url);
     await page.click('#characters >> text=Alice');

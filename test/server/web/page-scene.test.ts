@@ -27,7 +27,7 @@ const short = {
   ],
 };
 
-describe.skipIf(!hasBrowser('a scene in the page'))('a scene in the page', () => {
+describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
   let server: RunningServer;
   let browser: TestBrowser;
 
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser('a scene in the page'))('a scene in the page', () =>
     screenshots === undefined ? undefined : page.screenshot({ path: path.join(screenshots, `${name}.png`) });
   const hintOf = (page: Page) => page.locator('#talk-hint').textContent();
 
-  it('is spoken turn after turn, shows who speaks, what they do and think, and is not interrupted', async () => {
+  it('plays a scene turn by turn with speaker, actions and thoughts and without interruption', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     await page.goto(server.url);
     await page.click('#characters >> text=Supper on the Nautilus');
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser('a scene in the page'))('a scene in the page', () =>
     await page.close();
   }, 150_000);
 
-  it('is one of its own on a phone: the person has a part, is told which, and thoughts stay thoughts', async () => {
+  it('tells the user their part in a scene on a phone and hides thoughts', async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
     await page.goto(server.url);
     await page.click('#characters >> text=The Locked Garden');
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser('a scene in the page'))('a scene in the page', () =>
     await page.close();
   }, 120_000);
 
-  it('ends, shows how everybody feels by then, and can be played again', async () => {
+  it('shows everyone’s feelings at the end of a scene and plays it again', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(server.url);
     await page.click('#characters >> text=A short quarrel');

@@ -13,7 +13,7 @@ const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-page-'));
 /** Where to leave screenshots, for a person to look at; nowhere unless asked. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
-describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a recording as its microphone', () => {
+describe.skipIf(!hasBrowser('the page'))('page', () => {
   let server: RunningServer;
   let browser: TestBrowser;
 
@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a rec
     await rm(folder, { recursive: true });
   });
 
-  it('is spoken to, shows what it understood, and speaks the answer', async () => {
+  it('holds a spoken turn on the page and shows transcript, answer and latency', async () => {
     const page = await openPage(browser, server, { width: 1280, height: 800 });
     const sent: string[] = [];
     page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a rec
     await page.close();
   }, 120_000);
 
-  it('answers what is typed, on a phone, without a microphone being asked for', async () => {
+  it('answers a typed message on a phone-sized page without asking for the microphone', async () => {
     const page = await openPage(browser, server, { width: 390, height: 844 });
     await page.click('#characters >> text=Alice');
     await page.fill('#text', 'What is your name?');
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a rec
     await page.close();
   }, 120_000);
 
-  it('shows how like itself the character sounds, reply by reply', async () => {
+  it('shows the voice similarity of each reply', async () => {
     // An encoder that was never trained finds all voices alike: good enough for a meter, not for telling who speaks.
     const { modelPath: speakerEncoder } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
     const flags = { port: '0', logLevel: 'error', speakerEncoder };
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a rec
     await page.close();
   }, 120_000);
 
-  it('says what to do when the microphone is denied', async () => {
+  it('explains what to do if the microphone is denied', async () => {
     const page = await browser.newPage({ permissions: [] });
     await page.addInitScript(() => {
       navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('denied', 'NotAllowedError'));

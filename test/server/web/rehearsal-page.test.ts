@@ -10,7 +10,7 @@ import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/n
 /** Where to leave screenshots, for a person to look at; nowhere unless asked. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
-describe.skipIf(!hasBrowser('rehearsals in the page'))('a rehearsal in the page, in a real browser', () => {
+describe.skipIf(!hasBrowser('rehearsals in the page'))('rehearsal', () => {
   let folder: string;
   let server: RunningServer;
   let browser: TestBrowser;
@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser('rehearsals in the page'))('a rehearsal in the page,
     return reply.innerText();
   }
 
-  it('answers with what is written and not saved, and begins anew when the card changes', async () => {
+  it('answers from the unsaved card and starts over when it changes', async () => {
     expect(await answer('What is the secret word?')).not.toContain('Xylophone');
     await page.click('[role=tab]:text-is("Lines")');
     await page.click('text=Add line');
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser('rehearsals in the page'))('a rehearsal in the page,
     expect(JSON.stringify(server.characters.get('sherlock-holmes-2')?.lines)).not.toContain('Xylophone');
   }, 120_000);
 
-  it('tells what is to mend where the card cannot be played', async () => {
+  it('reports what to correct if the card cannot be played', async () => {
     await page.click('[role=tab]:text-is("Who")');
     const field = page.locator('#card [name="name"]').first();
     const name = await field.inputValue();
@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser('rehearsals in the page'))('a rehearsal in the page,
     await field.fill(name);
   }, 60_000);
 
-  it('hears and is heard', async () => {
+  it('holds a spoken turn in the rehearsal', async () => {
     await page.click('#again');
     await page.click('#microphone');
     const heard = page.locator('#transcript li[data-role="user"][data-status="done"]').first();

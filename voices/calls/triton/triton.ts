@@ -21,9 +21,7 @@ import { wireInputs, type InputTensor, type WireAnswer } from './triton-tensors.
  * `signal.reason` when aborted.
  */
 export interface TritonServer {
-  /**
-   * Makes one request and yields each response of the model as it comes. Leaving or aborting cancels it on the server.
-   */
+  /** Makes one request; yields each response as it comes. Leaving or aborting cancels it on the server. */
   infer(
     inputs: readonly InputTensor[],
     output: string,
@@ -205,10 +203,7 @@ class Server implements TritonServer {
     });
   }
 
-  /**
-   * Drops the client after a connection failure, so that the next call connects at once: gRPC itself would back off
-   * first.
-   */
+  /** Drops the client after a connection failure: the next call connects at once, while gRPC would back off. */
   #forget(client: Client, cause: unknown): void {
     const isOurs = cause instanceof EngineError && cause.code === 'ENGINE_REFUSED';
     if (isOurs || this.#client !== client) return;

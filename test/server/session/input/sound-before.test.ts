@@ -8,7 +8,7 @@ function windowOf(index: number, length = 512): AudioFrame {
   return { samples, sampleRate: 16_000, atMs: index * 32, voiced: index % 2 === 1 };
 }
 
-it('the sound before an utterance is what came last, window by window, however long it goes round', () => {
+it('returns the latest windows of the pre-roll, however often its ring buffer wraps', () => {
   const before = new PreRoll();
   expect([before.fromMs, [...before.since(0)]]).toEqual([undefined, []]);
   for (let index = 0; index < 500; index += 1) {
@@ -21,7 +21,7 @@ it('the sound before an utterance is what came last, window by window, however l
   expect([...before.since(490 * 32)]).toEqual(Array.from({ length: 13 }, (_, index) => windowOf(490 + index)));
 });
 
-it('the sound before an utterance may have windows of any length, and be forgotten', () => {
+it('keeps pre-roll windows of any length and clears them', () => {
   const before = new PreRoll();
   const windows = [windowOf(0), windowOf(1, 100), windowOf(2, 2_000), windowOf(3)];
   for (const window of windows) before.push(window);

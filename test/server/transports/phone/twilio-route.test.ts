@@ -89,8 +89,8 @@ async function activeSessions(at: string): Promise<number> {
   return health['sessions'].active as number;
 }
 
-describe('a phone call over a socket', () => {
-  it('is greeted, speaks, is answered, and ends with the phone', async () => {
+describe('phone call over a socket', () => {
+  it('greets, answers and ends a phone call with the phone', async () => {
     const { at, engines } = await serve();
     const phone = await dial(at);
     phone.start({ character: 'alice', key });
@@ -107,7 +107,7 @@ describe('a phone call over a socket', () => {
     expect(await activeSessions(at)).toBe(0);
   });
 
-  it('is remembered where it says whose it is, such as the number that calls', async () => {
+  it('stores the memories of a phone call under the caller’s number', async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-phone-'));
     open.push({ close: () => rm(dataDir, { recursive: true }) });
     const { at, memories } = await serve({ DRAMATIS_MEMORY: 'true', DRAMATIS_DATA_DIR: dataDir });
@@ -119,7 +119,7 @@ describe('a phone call over a socket', () => {
     expect(await memories.store.people()).toMatchObject([{ user: '+15550100', character: 'alice', turns: 1 }]);
   });
 
-  it('goes on when frames come that are no messages of Twilio’s', async () => {
+  it('ignores frames that are not Twilio messages', async () => {
     const { at, log } = await serve();
     const phone = await dial(at);
     const junk = (): void => {
@@ -139,7 +139,7 @@ describe('a phone call over a socket', () => {
     expect(log.filter((line) => line.includes('no message of Twilio'))).toHaveLength(1);
   });
 
-  it('frees its place when the line drops', async () => {
+  it('frees the session slot when the phone line drops', async () => {
     const { at, log } = await serve();
     const phone = await dial(at);
     phone.start({ key });
@@ -149,7 +149,7 @@ describe('a phone call over a socket', () => {
     expect(log.some((line) => line.includes('session closed'))).toBe(true);
   });
 
-  it('may show its key as a header, or a client secret that names the character', async () => {
+  it('accepts the API key of a phone call as a header or as a client secret', async () => {
     const { at } = await serve();
     const byHeader = await dial(at, { authorization: `Bearer ${key}` });
     byHeader.start({ character: 'alice' });
@@ -171,22 +171,25 @@ describe('a phone call over a socket', () => {
   const refused: [what: string, parameters: Record<string, string>, reason: string][] = [
     ['no key', { character: 'alice' }, 'invalid_api_key'],
     ['a wrong key', { character: 'alice', key: 'wrong-key-of-mine' }, 'invalid_api_key'],
-    ['a client secret that nobody made', { key: 'ek_nobody' }, 'client_secret_expired'],
-    ['a user without a name', { character: 'alice', key, user: '' }, 'invalid_value'],
-    ['a character that is not there', { character: 'nobody', key }, 'unknown_character'],
+    ['an invented client secret', { key: 'ek_nobody' }, 'client_secret_expired'],
+    ['an empty user name', { character: 'alice', key, user: '' }, 'invalid_value'],
+    ['an unknown character', { character: 'nobody', key }, 'unknown_character'],
   ];
-  it.each(refused)('is refused with %s, and the log says why but not the key', async (_what, parameters, reason) => {
-    const { at, log } = await serve();
-    const phone = await dial(at);
-    phone.start(parameters);
-    phone.start({ key });
-    expect(await phone.hungUp()).toEqual({ code: 1008, reason });
-    expect(log.filter((line) => line.includes('call refused') && line.includes(reason))).toHaveLength(1);
-    for (const secret of [key, parameters['key'] ?? key]) expect(log.join('')).not.toContain(secret);
-    expect(await activeSessions(at)).toBe(0);
-  });
+  it.each(refused)(
+    'refuses a phone call with %s and logs the reason without the key',
+    async (_what, parameters, reason) => {
+      const { at, log } = await serve();
+      const phone = await dial(at);
+      phone.start(parameters);
+      phone.start({ key });
+      expect(await phone.hungUp()).toEqual({ code: 1008, reason });
+      expect(log.filter((line) => line.includes('call refused') && line.includes(reason))).toHaveLength(1);
+      for (const secret of [key, parameters['key'] ?? key]) expect(log.join('')).not.toContain(secret);
+      expect(await activeSessions(at)).toBe(0);
+    },
+  );
 
-  it('is refused for now when all places are taken', async () => {
+  it('refuses a phone call while all slots are taken', async () => {
     const { at } = await serve({ DRAMATIS_MAX_SESSIONS: '1' });
     const first = await dial(at);
     first.start({ key });
@@ -196,13 +199,13 @@ describe('a phone call over a socket', () => {
     expect(await second.hungUp()).toEqual({ code: 1013, reason: 'server_busy' });
   });
 
-  it('is hung up on when it never says start', async () => {
+  it('hangs up on a phone call that never sends start', async () => {
     const { at } = await serve({ DRAMATIS_HANDSHAKE_TIMEOUT_MS: '100' });
     const phone = await dial(at);
     expect(await phone.hungUp()).toEqual({ code: 1008, reason: 'invalid_event' });
   });
 
-  it('is nothing for a page of somebody else, or for a browser’s address line', async () => {
+  it('refuses phone calls from foreign web pages and plain HTTP requests', async () => {
     const { at } = await serve();
     const socket = new WebSocket(`ws://${at}/v1/twilio`, { headers: { origin: 'https://elsewhere.example' } });
     socket.on('error', () => undefined);

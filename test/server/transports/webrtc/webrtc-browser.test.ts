@@ -32,7 +32,7 @@ async function openSite(): Promise<{ origin: string; server: Server }> {
 
 const available = hasBrowser('WebRTC in a browser');
 
-describe.skipIf(!available)('WebRTC, in a real browser with a recording as its microphone', () => {
+describe.skipIf(!available)('WebRTC in a real browser', () => {
   let site: Awaited<ReturnType<typeof openSite>>;
   let server: RunningServer;
   let browser: TestBrowser;
@@ -67,7 +67,7 @@ describe.skipIf(!available)('WebRTC, in a real browser with a recording as its m
     return page;
   }
 
-  it('is spoken to, and answers aloud, on a page of another origin', async () => {
+  it('holds a spoken turn over WebRTC on a page of another origin', async () => {
     const page = await openPage();
     const result = await page.evaluate(talkWebRtc, {
       url: `${server.url}/v1/realtime/calls`,
@@ -87,7 +87,7 @@ describe.skipIf(!available)('WebRTC, in a real browser with a recording as its m
     await expect.poll(() => sessions(server)).toBe(0);
   }, 120_000);
 
-  it('is called by the stock SDK for browsers, which types, listens and interrupts', async () => {
+  it('holds a typed turn and an interruption with the stock browser SDK over WebRTC', async () => {
     const page = await openPage();
     const url = `${server.url}/v1/realtime/calls`;
     const result = await page.evaluate(talkWithStockSdk, { url, key: await clientSecret() });

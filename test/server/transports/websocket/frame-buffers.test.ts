@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { frameBufferOf } from '../../../../server/transports/websocket/frame-buffers.ts';
 import { Blocks, joined } from '../../../../server/session/history/blocks.ts';
 
-it('a frame of speech goes out as it is, in a buffer that nobody else gets before it has gone', () => {
+it('sends an audio frame from a pooled buffer that is reused only after it was sent', () => {
   const texts = ['a'.repeat(5_000), '嗯'.repeat(2_000), 'b'.repeat(1_024)];
   const frames = texts.map((text) => frameBufferOf(text));
   expect(frames.map((frame) => frame?.bytes.toString())).toEqual(texts);
@@ -14,13 +14,13 @@ it('a frame of speech goes out as it is, in a buffer that nobody else gets befor
   expect(frames[1]?.bytes.toString()).toBe(texts[1]);
 });
 
-it('what is too short or too long for such a buffer goes without', () => {
+it('uses no pooled buffer for frames that are too short or too long', () => {
   expect(frameBufferOf('short')).toBeUndefined();
   expect(frameBufferOf('a'.repeat(9_000))).toBeUndefined();
   expect(frameBufferOf('嗯'.repeat(3_000))).toBeUndefined();
 });
 
-it('blocks of sound that lie side by side are joined where they are, others stay apart', () => {
+it('joins adjacent audio blocks in place and leaves others apart', () => {
   const blocks = new Blocks(1_000);
   const parts = Array.from({ length: 7 }, (_, index) => blocks.of(new Float32Array(300).fill(index / 16)));
   const all = joined(parts);

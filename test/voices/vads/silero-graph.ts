@@ -1,10 +1,11 @@
-import { readOnnxConstants, writeOnnx, type FloatTensor, type GraphNode } from './onnx-file.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { sileroModelPath } from '../../../voices/vads/silero.ts';
+import { readOnnxConstants, writeOnnx, type FloatTensor, type GraphNode } from '../../fakes/models/onnx-file.ts';
 
 /** Sizes of Silero v5 and v6 at 16 kHz. A window of 576 samples and 64 mirrored ones hold four frames. */
 const frameSamples = 256;
-const hopSamples = 128;
 const framesPerWindow = 4;
-const inputSamples = 576;
 const bins = 129;
 const unitsPerState = 128;
 const gates = 4;
@@ -41,22 +42,23 @@ const products: readonly Product[] = [
   { layer: 3, input: 'third', output: 'fourth', stepsIn: [0, 1], stepsOut: [0, 1] },
 ];
 
-/** Input sizes of one run of the graph for `count` windows, see `sileroGraph`. */
-export const sileroFrameSizes = (count: number): [number, number] => [count * framesPerWindow, frameSamples];
-export const sileroStateSizes = (count: number): [number, number, number] => [1, count, unitsPerState];
+const require = createRequire(import.meta.url);
+
+/** Silero v6 as its authors publish it, for 8 and 16 kHz: source of the graph in `voices/vads/`. */
+export const originalPath = require.resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx');
 
 /**
  * Builds the same network as a Silero v5 or v6 file, for 16 kHz only, from its weights: plain matrix products instead
  * of convolutions over four time steps, constants instead of slices of the weights in each run, no branches. Takes a
  * third of the time; probabilities differ by rounding alone (1e-5 at most).
  *
- * Inputs: `frames` [count × 4, 256] as `cutFrames` makes them, `hidden` and `cell` [1, count, 128]. Outputs: `speech`
- * [count, 1], `hiddenNext` and `cellNext`. Returns undefined if the file does not hold the weights of such a model.
+ * Inputs: `frames` [count × 4, 256] as `cutFrames` in `silero-worker.ts` makes them, `hidden` and `cell`
+ * [1, count, 128]. Outputs: `speech` [count, 1], `hiddenNext` and `cellNext`. Throws if the file does not hold the
+ * weights of such a model.
  */
-export function sileroGraph(file: Uint8Array): Uint8Array | undefined {
-  const weights = findWeights(file);
-  if (weights === undefined) return undefined;
-  const { basis, encoder, inputWeights, stateWeights, inputBias, stateBias, decoderWeights, decoderBias } = weights;
+export function sileroGraph(file: Uint8Array): Uint8Array {
+  const { basis, encoder, inputWeights, stateWeights, inputBias, stateBias, decoderWeights, decoderBias } =
+    findWeights(file);
   const constants: Record<string, FloatTensor | readonly number[]> = {
     basis: { sizes: [frameSamples, 2 * bins], values: transpose(basis, 2 * bins) },
     parts: [bins, bins],
@@ -136,47 +138,21 @@ function decoderNodes(): GraphNode[] {
   ];
 }
 
-/**
- * Cuts consecutive windows of 576 samples in `inputs` into overlapping frames of 256, the last of which ends in 64
- * mirrored samples, as the model itself would. Writes `count` × 4 × 256 values to `frames`.
- */
-export function cutFrames(inputs: Float32Array, count: number, frames: Float32Array): void {
-  const frameCount = framesPerWindow;
-  const held = inputSamples - (frameCount - 1) * hopSamples;
-  for (let window = 0; window < count; window += 1) {
-    const start = window * inputSamples;
-    const end = start + inputSamples;
-    let to = window * frameCount * frameSamples;
-    for (let frame = 0; frame < frameCount; frame += 1, to += frameSamples) {
-      const from = start + frame * hopSamples;
-      frames.set(inputs.subarray(from, Math.min(from + frameSamples, end)), to);
-    }
-    const mirror = to - frameSamples + held;
-    for (let index = 0; index < frameSamples - held; index += 1) {
-      frames[mirror + index] = inputs[end - 2 - index] as number;
-    }
-  }
-}
-
 function findWeights(file: Uint8Array) {
   const constants = readOnnxConstants(file);
   const basisName = 'stft.forward_basis_buffer';
   const basisSize = 2 * bins * frameSamples;
-  // A file for both rates holds the weights of each under its own prefix; the size of the basis tells which is for 16
-  // kHz.
-  const name = [...constants].find(
-    ([name, { values }]) => name.endsWith(basisName) && values.length === basisSize,
-  )?.[0];
-  if (name === undefined) return undefined;
-  const prefix = name.slice(0, -basisName.length);
-  let complete = true;
+  // The file holds the weights of each rate under a prefix; the size of the basis tells which is for 16 kHz.
+  const prefix = [...constants]
+    .find(([name, { values }]) => name.endsWith(basisName) && values.length === basisSize)?.[0]
+    .slice(0, -basisName.length);
   const take = (suffix: string, length: number): Float32Array => {
-    const values = constants.get(prefix + suffix)?.values;
-    complete &&= values?.length === length;
-    return values ?? new Float32Array(length);
+    const values = constants.get(`${prefix}${suffix}`)?.values;
+    if (values?.length !== length) throw new Error(`no weights of a Silero model: ${suffix} is missing`);
+    return values;
   };
   const matrix = gates * unitsPerState * unitsPerState;
-  const weights = {
+  return {
     basis: take(basisName, basisSize),
     encoder: layers.map(({ from, to }, index) => ({
       weight: take(`encoder.${index}.reparam_conv.weight`, to * from * kernel),
@@ -189,7 +165,6 @@ function findWeights(file: Uint8Array) {
     decoderWeights: take('decoder.decoder.2.weight', unitsPerState),
     decoderBias: take('decoder.decoder.2.bias', 1),
   };
-  return complete ? weights : undefined;
 }
 
 /**
@@ -230,3 +205,6 @@ function transpose(matrix: Float32Array, rows: number): Float32Array {
   const columns = matrix.length / rows;
   return Float32Array.from(matrix, (_, index) => matrix[(index % rows) * columns + Math.floor(index / rows)] as number);
 }
+
+// node test/voices/vads/silero-graph.ts
+if (import.meta.main) writeFileSync(sileroModelPath, sileroGraph(readFileSync(originalPath)));

@@ -1,0 +1,161 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  initialTurn,
+  step,
+  type TurnAction,
+  type TurnEvent,
+  type TurnPolicy,
+  type TurnState,
+} from '../../../../server/session/turns/turn.ts';
+
+const policies: TurnPolicy[] = [true, false].flatMap((interrupts) => [
+  { settleMs: 500, bargeInMs: 160, interrupts },
+  { settleMs: 500, bargeInMs: 400, interrupts, wary: true, idleMs: 3_000 },
+  {
+    settleMs: 700,
+    bargeInMs: 400,
+    interrupts,
+    patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 },
+    draftLeadMs: 600,
+    nodEveryMs: 300,
+  },
+]);
+
+/** Invariants of the machine's actions, whatever happens. */
+class Promises {
+  readonly #policy: TurnPolicy;
+  #open = false;
+  #held = false;
+  #draft = false;
+  #overheard = false;
+
+  constructor(policy: TurnPolicy) {
+    this.#policy = policy;
+  }
+
+  keep(action: TurnAction): void {
+    switch (action.type) {
+      case 'utterance-open':
+        expect(this.#open).toBe(false);
+        this.#open = true;
+        this.#overheard = false;
+        return;
+      case 'utterance-close':
+        expect(this.#open).toBe(true);
+        this.#open = false;
+        this.#draft = false;
+        return;
+      case 'pause':
+        return expect(this.#open).toBe(true);
+      case 'reply-hold':
+        expect(this.#policy.interrupts).toBe(true);
+        expect(this.#held).toBe(false);
+        this.#held = true;
+        return;
+      case 'reply-resume':
+        expect(this.#held).toBe(true);
+        this.#held = false;
+        return;
+      case 'reply-abort':
+        expect(this.#policy.interrupts).toBe(true);
+        expect(this.#open).toBe(true);
+        this.#held = false;
+        return;
+      case 'draft':
+        expect(this.#policy.draftLeadMs).toBeDefined();
+        expect(this.#open).toBe(true);
+        this.#draft = true;
+        return;
+      case 'draft-drop':
+        expect(this.#draft).toBe(true);
+        this.#draft = false;
+        return;
+      case 'nod':
+        expect(this.#policy.nodEveryMs).toBeDefined();
+        return expect(this.#open).toBe(true);
+      case 'overlap-open':
+        expect(this.#overheard).toBe(false);
+        this.#overheard = true;
+        return;
+      case 'overlap-close':
+        expect(this.#overheard).toBe(true);
+        this.#overheard = false;
+        return;
+      case 'speak-up':
+        expect(this.#policy.idleMs).toBeDefined();
+        return expect(this.#open).toBe(false);
+    }
+  }
+
+  /** Applies what the rest of the session does by itself. */
+  note(event: TurnEvent): void {
+    if (event.type === 'utterance-taken') this.#open = false;
+    if (event.type === 'reply-end') this.#held = false;
+  }
+
+  check({ phase }: TurnState): void {
+    expect(this.#open).toBe(phase === 'hearing' || phase === 'settling');
+    expect(this.#held && phase !== 'overlapping').toBe(false);
+    expect(this.#overheard).toBe(phase === 'overlapping');
+  }
+}
+
+/** An event before its times are known: `share`, 0 to 1, stands for what the event says. */
+interface Draw {
+  readonly type: TurnEvent['type'];
+  readonly gapMs: number;
+  readonly share: number;
+}
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const drawOf = (gapMs: fc.Arbitrary<number>, ...types: TurnEvent['type'][]): fc.Arbitrary<Draw> =>
+  fc.record({ type: fc.constantFrom(...types), gapMs, share });
+
+const draws = fc.array(
+  fc.oneof(
+    drawOf(fc.constant(40), 'speech-start', 'speech-end', 'clock'),
+    drawOf(fc.constant(0), 'reply-start', 'reply-end', 'utterance-taken', 'user-active'),
+    drawOf(fc.constant(0), 'pause-judged', 'overlap-judged'),
+    drawOf(fc.nat(900), 'clock'),
+  ),
+  { maxLength: 200 },
+);
+
+function eventOf({ type, share: says }: Draw, atMs: number): TurnEvent {
+  switch (type) {
+    case 'clock':
+      return { type, atMs, voicedMs: atMs, aloneMs: atMs };
+    case 'pause-judged':
+      return says > 0.9 ? { type } : { type, completeness: says };
+    case 'overlap-judged': {
+      const is = says > 0.5 ? 'words' : says > 0.2 ? 'aside' : 'unclear';
+      return { type, is, sinceMs: atMs - 400 * says, untilMs: atMs };
+    }
+    case 'reply-end':
+      return says > 0.5 ? { type, heardByMs: atMs } : { type };
+    case 'reply-start':
+    case 'utterance-taken':
+      return { type };
+    default:
+      return { type, atMs };
+  }
+}
+
+it('keeps the turn machine’s invariants for any sequence of events', () => {
+  const whateverHappens = fc.property(draws, fc.constantFrom(...policies), (script, policy) => {
+    const promises = new Promises(policy);
+    let state = initialTurn;
+    let atMs = 0;
+    for (const draw of script) {
+      atMs += draw.gapMs;
+      const event = eventOf(draw, atMs);
+      promises.note(event);
+      const next = step(state, event, policy);
+      state = next.state;
+      for (const action of next.actions) promises.keep(action);
+      promises.check(state);
+    }
+  });
+  expect(() => fc.assert(whateverHappens, { numRuns: 1_000 })).not.toThrow();
+});
