@@ -121,7 +121,7 @@ describe('dramatis characters new', () => {
 
   it.each([
     ['a main character who is not in the text', { name: 'Hamlet' }, [], 'somebody who is not in the text'],
-    ['a name of which the text tells nothing', { statements: [] }, ['--name', 'Bo'], 'tells nothing about "Bo"'],
+    ['a name of which the text tells nothing', { statements: [] }, ['--name', 'Bo'], 'says nothing about "Bo"'],
     ['an id that is none', {}, ['--name', 'Bo', '--id', 'Bo'], 'lower-case words'],
   ])('`characters new` gives up on %s', async (_, answer, args, said) => {
     await using server = await openChatServer(json(answer));

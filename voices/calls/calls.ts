@@ -37,8 +37,8 @@ export interface CallCost extends Meter {
 
 /** Health of an engine and counters of its calls. */
 export interface CallsHealth {
-  /** `failing`: its last call failed. `resting`: several did, and the circuit breaker is open for a while. */
-  readonly state: 'ok' | 'failing' | 'resting';
+  /** `failing`: its last call failed. `circuit_open`: several did, and the circuit breaker is open. */
+  readonly state: 'ok' | 'failing' | 'circuit_open';
   readonly running: number;
   readonly waiting: number;
   readonly calls: number;
@@ -167,7 +167,7 @@ class EngineCalls implements Calls {
 
   health(): CallsHealth {
     return {
-      state: this.circuit.restsBecause() !== undefined ? 'resting' : this.#isFailing ? 'failing' : 'ok',
+      state: this.circuit.restsBecause() !== undefined ? 'circuit_open' : this.#isFailing ? 'failing' : 'ok',
       running: this.#limiter.running,
       waiting: this.#limiter.waiting,
       calls: this.#calls,

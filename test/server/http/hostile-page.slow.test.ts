@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
       /exceeds the limit/,
     ],
     ['deep.json', Buffer.from(`${'{"a":'.repeat(1_000)}1${'}'.repeat(1_000)}`), /nested deeper/],
-    ['holiday.png', Buffer.from(blankPng('x')), /holds no card/],
+    ['holiday.png', Buffer.from(blankPng('x')), /contains no card/],
     ['cut.png', Buffer.from(blankPng('x').subarray(0, 300)), /truncated/],
     ['text.json', Buffer.from('no card'), /not valid JSON/],
     ['long.json', card({ description: 'a'.repeat(1_000_000) }), /description/],
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
       entry(['(?=a)b'], 'Never.', { use_regex: true }),
     ];
     const told = await bringIn('ring.json', card({ name: 'Ring', character_book: book([...ring, ...bombs]) }));
-    expect(told).toMatch(/Imported[^]*look-around/);
+    expect(told).toMatch(/Imported[^]*lookarounds/);
     await page.click('[role=tab]:text-is("Lorebook")');
     expect(await page.locator('.rows h3').filter({ hasText: 'Entries' }).innerText()).toBe('Entries (201)');
     expect(await answer(`Who built the tower? word0 ${'a'.repeat(1_500)}!`)).toMatch(/grandmother/i);

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     await page.click('text=Add person');
     await page.fill(`${sheet} .rows [name="name"]`, '阿灯');
     await page.fill(`${sheet} .rows [name="relation"]`, '她的外孙');
-    await tab('Manner');
+    await tab('Style');
     await page.locator(`${sheet} .items textarea`).first().fill('Two\nlines.');
     await page.keyboard.press('Alt+ArrowDown');
     expect(await page.locator(`${sheet} .items textarea`).nth(1).inputValue()).toBe('Two\nlines.');
