@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chatKinds } from '../agents/actor/open.ts';
-import { commandHelp } from '../server/terminal/usage.ts';
+import { commandHelp } from '../server/terminal/commands.ts';
 import { flagOf, settingFacts } from '../server/config/config.ts';
 import { embeddedKinds } from '../server/engines/engine-plan.ts';
 import { turnKinds } from '../server/engines/engines-file.ts';

@@ -52,8 +52,8 @@ const sileroInputs = {
 /** Lists the trials of the installed models. */
 export function trialsOf(config: PlanSettings & VoiceModelSettings): readonly Trial[] {
   const { dnsmos, dnsmosP808, speakerEncoder } = withInstalledJudges(config);
-  const { turns } = planEngines(config);
-  const smartTurn = turns.kind === 'smart-turn' ? turns.model : undefined;
+  const { turnDetector } = planEngines(config);
+  const smartTurn = turnDetector.kind === 'smart-turn' ? turnDetector.model : undefined;
   const silero = require.resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx');
   const moonshine = path.join(findMoonshine(), 'encoder_model.onnx');
   const rows: readonly (readonly [string, ExecutedModel, string | undefined, Trial['inputs'], number])[] = [

@@ -97,7 +97,7 @@ export function openSession(opening: SessionOptions, deps: SessionDeps, log: Fas
     {
       character,
       ...enginesOf(character, engines),
-      draftsPerTurn: config.draftsPerTurn,
+      draftsPerTurn: config.speculativeRepliesPerTurn,
       ...clientOf(opening),
       model,
       about: aboutOpening(opening, deps),
