@@ -80,7 +80,7 @@ export function progressLine(
     rateText(perSecond, how.unit),
     left === 0 || perSecond <= 0 ? '' : `${durationText(left / perSecond)} left`,
   ];
-  const text = `${String(Math.floor(share * 100)).padStart(3)} %  ${facts.filter((fact) => fact !== '').join('  ')}`;
+  const text = `${String(Math.floor(share * 100)).padStart(3)} %  ${facts.filter((fact) => fact !== '').join('  ')}`.trimEnd();
   const barColumns = Math.min(30, how.width - text.length - 1);
   const filled = Math.round(share * barColumns);
   const bar = barColumns < 5 ? '' : `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} `;

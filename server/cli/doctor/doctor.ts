@@ -61,8 +61,8 @@ export async function run(args: string[]): Promise<number> {
 }
 
 function print({ what, ok, says, remedy, optional }: Finding): void {
-  console.log(`${ok ? '✓' : optional === true ? '–' : '✗'} ${what.padEnd(14)} ${says}`);
-  if (!ok && remedy !== undefined) console.log(`  ${' '.repeat(14)} → ${remedy}`);
+  console.log(`${ok ? '✓' : optional === true ? '–' : '✗'} ${what.padEnd(16)} ${says}`);
+  if (!ok && remedy !== undefined) console.log(`  ${' '.repeat(16)} → ${remedy}`);
 }
 
 async function checkNode(): Promise<Finding[]> {

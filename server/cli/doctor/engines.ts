@@ -155,7 +155,7 @@ async function embed(engine: Embedder, signal: AbortSignal): Promise<string> {
       throw new EngineError(engine.name, 'ENGINE_BAD_REPLY', 'it returns only zeros. Use another model.');
   const wait = `a reply waits at most ${longestWaitMs} ms`;
   const pace = tookMs > longestWaitMs ? `too slow for a conversation: ${wait}, then uses keywords only` : wait;
-  return `${first?.length ?? 0} dimensions, one text in ${tookMs.toFixed(0)} ms (${pace}); the check ran`;
+  return `${first?.length ?? 0} dimensions, one text in ${tookMs.toFixed(0)} ms (${pace}); both texts`;
 }
 
 /** Reads the whole answer, because only its end shows that a model produced no audio. */

@@ -131,7 +131,10 @@ function languageOf(value: FlagValue): string | undefined {
 }
 
 function speakerOf(value: FlagValue): number | 'all' | undefined {
-  return value === 'all' ? value : numberFlag(value, 'speaker', { min: 1, isWhole: true });
+  if (value === 'all' || value === undefined) return value;
+  const number = Number(value);
+  if (Number.isInteger(number) && number >= 1) return number;
+  throw new UsageError('--speaker must be a number from 1, as listed by `voices add`, or "all".');
 }
 
 /** Derives a voice id from a file name. */

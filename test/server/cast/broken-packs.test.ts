@@ -57,7 +57,7 @@ describe('a character that a scene needs', () => {
     expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('plays in the scene "At home". Remove') });
     expect(existsSync(pack)).toBe(true);
     await rm(path.join(packs, 'scenes', 'home.json'));
-    expect(await dramatis('characters', 'remove', 'twin')).toMatchObject({ status: 0, out: 'Alice is gone.\n' });
+    expect(await dramatis('characters', 'remove', 'twin')).toMatchObject({ status: 0, out: 'Removed Alice.\n' });
     expect(existsSync(pack)).toBe(false);
   });
 });
@@ -95,7 +95,7 @@ describe('a broken pack, and scenes that cannot be played', () => {
   it('are told by the doctor', async () => {
     const { status, out } = await dramatis('doctor', '--port', '0');
     expect(status).toBe(1);
-    expect(out.match(/^✗ characters +left out: /gmu)).toHaveLength(4);
+    expect(out.match(/^✗ characters +skipped: /gmu)).toHaveLength(4);
   });
 
   it('say what is wrong where one of them is asked for', async () => {
@@ -105,7 +105,7 @@ describe('a broken pack, and scenes that cannot be played', () => {
   });
 
   it('can be removed', async () => {
-    expect(await dramatis('characters', 'remove', 'torn')).toMatchObject({ status: 0, out: 'torn is gone.\n' });
+    expect(await dramatis('characters', 'remove', 'torn')).toMatchObject({ status: 0, out: 'Removed torn.\n' });
     expect(existsSync(path.join(packs, 'torn'))).toBe(false);
     expect((await dramatis('characters', 'remove', '../../characters')).err).toContain('There is no character');
   });

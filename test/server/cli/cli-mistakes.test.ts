@@ -29,9 +29,17 @@ function dramatis(...args: string[]): Promise<Ran> {
   });
 }
 
+const commandFiles: Readonly<Record<string, string>> = {
+  serve: 'cli/serve.ts',
+  replay: 'cli/replay.ts',
+  models: 'cli/models/models.ts',
+  voices: 'cli/voices/voices.ts',
+  characters: 'cli/characters/characters.ts',
+};
+
 /** What a command throws, in this process. */
 async function faultOf(command: string, args: string[]): Promise<unknown> {
-  const module = (await import(`../../server/cli/${command}.ts`)) as { run(args: string[]): Promise<number> };
+  const module = (await import(path.join(path.dirname(main), commandFiles[command] ?? ''))) as { run(args: string[]): Promise<number> };
   return module.run(args).then(
     () => undefined,
     (fault: unknown) => fault,
@@ -55,11 +63,13 @@ describe('a mistake in a command line', () => {
   it('is told where an engine’s kind or name is one that every object has', async () => {
     const engines = path.join(folder, 'engines.json');
     const chat = { kind: '__proto__', baseUrl: 'http://127.0.0.1:9/v1', model: 'x' };
-    await writeFile(engines, JSON.stringify({ engines: { chat }, mind: 'chat' }));
+    await writeFile(engines, JSON.stringify({ engines: { chat }, llm: 'chat' }));
     expect((await dramatis('serve', '--engines', engines, '--port', '0')).said).toMatch(
-      /The engine "chat" is of the kind "__proto__", which is no mind/,
+      /The engine "chat" has the unknown kind "__proto__"\. The kinds of LLM engines are: /,
     );
-    expect((await dramatis('serve', '--mind', 'toString', '--port', '0')).said).toMatch(/There is no mind "toString"/);
+    expect((await dramatis('serve', '--llm', 'toString', '--port', '0')).said).toMatch(
+      /There is no LLM engine "toString"/,
+    );
   });
 
   it.each([
@@ -78,9 +88,9 @@ describe('an option that is none, or is used as it cannot be', () => {
   it.each([
     ['replay', ['x.wav', '--charakter', 'alice'], 'There is no option --charakter.\nUsage: dramatis replay '],
     ['serve', ['--port'], '--port needs a value.\n'],
-    ['serve', ['--port', '--auto'], '--port needs a value; one that begins with a dash is written --port=-…'],
+    ['serve', ['--port', '--auto'], '--port needs a value; write one that begins with a dash as --port=-…'],
     ['replay', ['x.wav', '--json=yes'], '--json takes no value.\n'],
-    ['serve', ['extra'], 'What is "extra"?'],
+    ['serve', ['extra'], 'Unexpected argument "extra"'],
   ])('is told in a sentence: %s %j', async (command, args, said) => {
     expect(faultText(await faultOf(command, args))).toEqual({ text: expect.stringContaining(said), status: 2 });
   });
@@ -103,26 +113,26 @@ describe('a data folder that cannot be made', () => {
     ['characters', ['new', '--text', 'package.json', '--name', 'x', ...writer]],
   ])('is told at once, with what to do: %s %j', async (command, args) => {
     const fault = await faultOf(command, [...args, '--data-dir', '/proc/nowhere']);
-    const said = /\/proc(\/\w+)*: no folder can be made there \(\w+\)\. Choose another with --data-dir/;
+    const said = /\/proc(\/\w+)*: the folder cannot be created \(\w+\)\. Choose another with --data-dir/;
     expect(faultText(fault)).toEqual({ text: expect.stringMatching(said), status: 1 });
   });
 
   it('nor a folder for a draft', async () => {
     const args = ['new', '--text', 'package.json', '--name', 'x', ...writer, '--out', '/proc/nowhere'];
-    expect(faultText(await faultOf('characters', args)).text).toMatch(/no folder can be made .* with --out\.$/);
+    expect(faultText(await faultOf('characters', args)).text).toMatch(/the folder cannot be created .* with --out\.$/);
   });
 });
 
 describe('a server that cannot start', () => {
   it('says that nobody is called as its default character', async () => {
     const fault = await faultOf('serve', ['--port', '0', '--default-character', 'nobody']);
-    expect(faultText(fault).text).toMatch(/DRAMATIS_DEFAULT_CHARACTER is "nobody"; there is abraham-lincoln, /);
+    expect(faultText(fault).text).toMatch(/DRAMATIS_DEFAULT_CHARACTER is "nobody", which does not exist\. The characters are: abraham-lincoln, /);
   });
 
   it.each([
     // What it had opened by then kept it alive for ever.
     [['--smart-turn', 'nope.onnx'], /smart-turn: its weights are not at nope\.onnx/],
-    [['--host', 'nowhere.invalid', '--api-keys', 'k'], /nowhere\.invalid is no address of this machine/],
+    [['--host', 'nowhere.invalid', '--api-keys', 'k'], /nowhere\.invalid is not an address of this machine/],
   ])('says why, and ends: %j', async (args, said) => {
     const ran = await dramatis('serve', '--port', '0', ...args);
     expect(ran.said).toMatch(said);
@@ -133,7 +143,7 @@ describe('a server that cannot start', () => {
 describe('the language of a voice', () => {
   it('is a tag, not any word', async () => {
     const ran = await dramatis('voices', 'add', 'talk.wav', '--id', 'x', '--consent', 'x', '--language', 'Klingon!');
-    expect(ran).toMatchObject({ status: 2, said: expect.stringContaining('--language is a tag such as en or zh') });
+    expect(ran).toMatchObject({ status: 2, said: expect.stringContaining('--language must be a tag such as en or zh') });
   });
 });
 
@@ -145,7 +155,7 @@ describe('a command that cannot do its work', () => {
     const gone = await ask('http://127.0.0.1:9');
     expect(gone.said).toMatch(/^dramatis replay: ws:\/\/127\.0\.0\.1:9 cannot be reached: .*\n$/);
     const nonsense = await ask('nonsense');
-    expect(nonsense).toMatchObject({ status: 2, said: expect.stringContaining('"nonsense" is no address') });
+    expect(nonsense).toMatchObject({ status: 2, said: expect.stringContaining('"nonsense" is not a URL') });
   });
 
   it('says what to do where the port is taken, or the folder of characters is not there', async () => {

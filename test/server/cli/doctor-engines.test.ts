@@ -17,9 +17,9 @@ async function findings(file: string): Promise<string[]> {
 it('the doctor finds engines that work', async () => {
   await using servers = await openCascadeServers();
   expect(await findings(servers.file)).toEqual([
-    expect.stringMatching(/^✓ ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; hears after \d+ ms$/),
+    expect.stringMatching(/^✓ ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; transcribes after \d+ ms$/),
     expect.stringMatching(/^✓ llama openai-chat: 127\.0\.0\.1:\d+ has llama; answers after \d+ ms$/),
-    expect.stringMatching(/^✓ mouth openai-speech: .* speaks after \d+ ms$/),
+    expect.stringMatching(/^✓ mouth openai-speech: .* synthesizes after \d+ ms$/),
   ]);
 });
 
@@ -51,8 +51,8 @@ it('the doctor has one line, with the remedy, for each engine that is broken in 
       page: { ...mouth, baseUrl: `${page.url}/v1` },
       wrong: { ...mouth, baseUrl: 'http://127.0.0.1:1', dialect: 'klingon' },
     },
-    recognizer: 'loading',
-    synthesizer: ['down', 'keyless', 'locked', 'other', 'dumb', 'mute', 'page', 'wrong'],
+    asr: 'loading',
+    tts: ['down', 'keyless', 'locked', 'other', 'dumb', 'mute', 'page', 'wrong'],
   });
   try {
     const lines = await findings(file);

@@ -20,12 +20,9 @@ describe('the presets', () => {
   });
 
   it.each(presetIds)('%s names its engines', (id) => {
-    const { recognizer, mind, synthesizer, omni } = planEngines(
-      { preset: id },
-      { DASHSCOPE_API_KEY: 'k', OPENAI_API_KEY: 'k' },
-    );
+    const { asr, llm, tts, omni } = planEngines({ preset: id }, { DASHSCOPE_API_KEY: 'k', OPENAI_API_KEY: 'k' });
     if (omni.length > 0) expect(omni).toHaveLength(1);
-    else expect([recognizer, mind, synthesizer].map((chain) => chain.length)).toEqual([1, 1, 1]);
+    else expect([asr, llm, tts].map((chain) => chain.length)).toEqual([1, 1, 1]);
   });
 
   it.each([
@@ -35,7 +32,7 @@ describe('the presets', () => {
     ['maskgct', ['maskgct-page']],
     ['cosyvoice2', ['cosyvoice2-triton']],
   ])('%s offers %o in place of its voice', async (preset, variants) => {
-    for (const { name, kind, settings } of planEngines({ preset, synthesizer: variants }, {}).synthesizer) {
+    for (const { name, kind, settings } of planEngines({ preset, tts: variants }, {}).tts) {
       expect(variants).toContain(name);
       const { adapter } = (await synthesizerKinds[kind]?.()) ?? {};
       expect(adapter?.settings.safeParse(settings)).toMatchObject({ success: true });
