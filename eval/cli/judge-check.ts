@@ -115,7 +115,7 @@ async function perform(
   const log = await openRunLog(folder.logFile, { fresh: before === undefined });
   const progress = openRunProgress(host);
   try {
-    const header = await headerOf(config, test.samples, test, protocol.promptHashes, host);
+    const header = await headerOf(config, test.samples, test, protocol.promptHashes);
     await log.append(
       before === undefined
         ? { ...header, task: { name: 'judge-check', version: 1 } }

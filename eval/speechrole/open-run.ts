@@ -56,7 +56,7 @@ export async function openRun(
   const agent = await openAgent({ config, samples, folder, secrets, outputs }, host);
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
-    header: await headerOf(config, samples, data, protocol.promptHashes, host),
+    header: await headerOf(config, samples, data, protocol.promptHashes),
     // Enough questions for twice the judge's concurrency; no more, because each dialogue in progress holds its
     // recordings in memory.
     concurrency:
@@ -222,7 +222,6 @@ export async function headerOf(
   samples: readonly DialogueSample[],
   data: TestData,
   prompts: Readonly<Record<string, string>>,
-  host: EvalHost,
 ): Promise<RunHeader> {
   return {
     event: 'run',

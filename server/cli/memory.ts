@@ -118,15 +118,17 @@ async function exportAll({ store, values }: MemoryCommand): Promise<void> {
 
 /** Moves one user to another name or key; without a name, all users of a key, for example after a key change. */
 function moveAll({ store, values }: MemoryCommand): void {
-  const [user, key] = [textFlag(values.user), textFlag(values.key)];
+  const user = textFlag(values.user);
+  // Users of a server without keys have the empty key.
+  const { key } = values;
   const [toUser, toKey] = [textFlag(values['to-user']), textFlag(values['to-key'])];
   const movesUser = user !== undefined && (toUser ?? toKey) !== undefined;
-  const movesKey = user === undefined && key !== undefined && toUser === undefined && toKey !== undefined;
+  const movesKey = user === undefined && typeof key === 'string' && toUser === undefined && toKey !== undefined;
   if (!movesUser && !movesKey)
     throw new UsageError(
       'To move one user, give --user NAME with --to-user NAME or --to-key ID; to move all users of a key, --key ID with --to-key ID.',
     );
-  const from = movesUser ? personIn(store, values) : { owner: key ?? '' };
+  const from = movesUser ? personIn(store, values) : { owner: String(key) };
   const owner = toKey ?? from.owner;
   const count = store.move(from, 'user' in from ? { owner, user: toUser ?? from.user } : { owner });
   console.log(values.json === true ? JSON.stringify({ moved: count }) : `Moved ${count} memories.`);
@@ -144,8 +146,7 @@ function personIn(store: MemoryStore, values: Values): UserKey {
         .map(({ owner }) => owner),
     ),
   ];
-  const key = textFlag(values.key);
-  const wanted = key === undefined ? owners : owners.filter((owner) => owner === key);
+  const wanted = typeof values.key === 'string' ? owners.filter((owner) => owner === values.key) : owners;
   const [owner, other] = wanted;
   if (owner === undefined) throw new MemoryError('memory_not_found', `There are no memories of a user "${user}".`);
   if (other !== undefined)
@@ -154,9 +155,9 @@ function personIn(store: MemoryStore, values: Values): UserKey {
 }
 
 function correctionIn(values: Values): Correction {
-  const text = textFlag(values.text);
+  const text = textFlag(values.text)?.trim();
   if (text !== undefined) return { text };
-  const [asked, answered] = [textFlag(values.asked), textFlag(values.answered)];
+  const [asked, answered] = [textFlag(values.asked)?.trim(), textFlag(values.answered)?.trim()];
   if (asked === undefined && answered === undefined)
     throw new UsageError('Give the correction: --text, or --asked and --answered of a turn.');
   return { ...(asked !== undefined && { asked }), ...(answered !== undefined && { answered }) };

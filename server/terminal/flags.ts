@@ -140,10 +140,9 @@ function flagRow(flag: string, help: string, width: number): string {
   return `  ${flag}\n${wrap(' '.repeat(flagColumns) + help, flagColumns, width)}`;
 }
 
-/** Returns a flag's text without surrounding spaces; undefined if the flag is absent or empty. */
+/** Returns a flag's text; undefined if the flag is absent or blank. */
 export function textFlag(value: FlagValue): string | undefined {
-  const text = typeof value === 'string' ? value.trim() : '';
-  return text === '' ? undefined : text;
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 /** Parses a flag's value as a number; undefined if the flag is absent. Throws `UsageError`. */

@@ -47,7 +47,7 @@ export function openProgressBar({
     waiting = undefined;
     [drawnMs, drawnTenth] = [now(), tenthOf(state)];
     const elapsedMs = drawnMs - startMs;
-    const line = progressLine(state, { unit, already, elapsedMs, width: (target.columns ?? 80) - 1 });
+    const line = progressLine(state, { unit, already, elapsedMs, width: (target.columns ?? 120) - 1 });
     target.write(isTerminal ? `\r\u001B[2K${line}` : `${line}\n`);
     isOpen = isTerminal;
   };
@@ -80,7 +80,8 @@ export function progressLine(
     rateText(perSecond, how.unit),
     left === 0 || perSecond <= 0 ? '' : `${durationText(left / perSecond)} left`,
   ];
-  const text = `${String(Math.floor(share * 100)).padStart(3)} %  ${facts.filter((fact) => fact !== '').join('  ')}`.trimEnd();
+  const text =
+    `${String(Math.floor(share * 100)).padStart(3)} %  ${facts.filter((fact) => fact !== '').join('  ')}`.trimEnd();
   const barColumns = Math.min(30, how.width - text.length - 1);
   const filled = Math.round(share * barColumns);
   const bar = barColumns < 5 ? '' : `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} `;

@@ -39,7 +39,9 @@ const commandFiles: Readonly<Record<string, string>> = {
 
 /** What a command throws, in this process. */
 async function faultOf(command: string, args: string[]): Promise<unknown> {
-  const module = (await import(path.join(path.dirname(main), commandFiles[command] ?? ''))) as { run(args: string[]): Promise<number> };
+  const module = (await import(path.join(path.dirname(main), commandFiles[command] ?? ''))) as {
+    run(args: string[]): Promise<number>;
+  };
   return module.run(args).then(
     () => undefined,
     (fault: unknown) => fault,
@@ -126,7 +128,9 @@ describe('a data folder that cannot be made', () => {
 describe('a server that cannot start', () => {
   it('says that nobody is called as its default character', async () => {
     const fault = await faultOf('serve', ['--port', '0', '--default-character', 'nobody']);
-    expect(faultText(fault).text).toMatch(/DRAMATIS_DEFAULT_CHARACTER is "nobody", which does not exist\. The characters are: abraham-lincoln, /);
+    expect(faultText(fault).text).toMatch(
+      /DRAMATIS_DEFAULT_CHARACTER is "nobody", which does not exist\. The characters are: abraham-lincoln, /,
+    );
   });
 
   it.each([
@@ -143,7 +147,10 @@ describe('a server that cannot start', () => {
 describe('the language of a voice', () => {
   it('is a tag, not any word', async () => {
     const ran = await dramatis('voices', 'add', 'talk.wav', '--id', 'x', '--consent', 'x', '--language', 'Klingon!');
-    expect(ran).toMatchObject({ status: 2, said: expect.stringContaining('--language must be a tag such as en or zh') });
+    expect(ran).toMatchObject({
+      status: 2,
+      said: expect.stringContaining('--language must be a tag such as en or zh'),
+    });
   });
 });
 

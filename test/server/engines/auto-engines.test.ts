@@ -57,7 +57,7 @@ it('picks the best of what is installed for each stage, and says so', async () =
   expect(plan.turnDetector).toMatchObject({ kind: 'smart-turn', model: expect.stringContaining(dataDir) as string });
   expect(plan.notes).toEqual([
     expect.stringContaining(
-      'recognizer paraformer-zh-en (installed), mind qwen3-4b (installed), synthesizer kokoro-v1.1-int8 (installed), turns smart-turn',
+      'ASR paraformer-zh-en (installed), LLM qwen3-4b (installed), TTS kokoro-v1.1-int8 (installed), turn detector smart-turn',
     ),
   ]);
 });
@@ -117,9 +117,7 @@ describe('a damaged model', () => {
     expect(withInstalledJudges(settings)).not.toHaveProperty('speakerEncoder');
     const told = plan.notes
       .slice(1)
-      .map(
-        (note) => /^--auto passed over (\S+), which is damaged\. .*`dramatis models pull \1 --again`/.exec(note)?.[1],
-      );
+      .map((note) => /^--auto skipped (\S+), which is damaged\. .*`dramatis models pull \1 --again`/.exec(note)?.[1]);
     expect(new Set(told)).toEqual(new Set([best, 'smart-turn-v3.2', 'campplus-zh-en']));
     expect(plan.notes).toHaveLength(4);
   });
@@ -128,7 +126,7 @@ describe('a damaged model', () => {
     const dataDir = await dataDirWith('sense-voice');
     await writeFile(path.join(dataDir, 'models', 'sense-voice', 'model.int8.onnx'), 'cut');
     const { plan } = await planIntactEngines({ auto: true, dataDir });
-    expect(plan.notes[1]).toMatch(/^--auto passed over sense-voice, which is damaged/);
+    expect(plan.notes[1]).toMatch(/^--auto skipped sense-voice, which is damaged/);
   });
 
   it('is not hashed where it is not used, and left to its engine where the user named it', async () => {

@@ -53,7 +53,9 @@ describe('the presets', () => {
     const models = Object.values(engines).map((engine) => engine['model']);
     for (const [index, { model, ended, successor }] of historical.entries()) {
       expect(models).toContain(successor);
-      expect(notes[index + 1]).toBe(`${model} ended on ${ended}: the preset runs its successor, ${successor}`);
+      expect(notes[index + 1]).toBe(
+        `${model} was discontinued on ${ended}; the preset uses its successor, ${successor}`,
+      );
     }
     expect(models.filter((model) => ended.test(String(model)))).toEqual([]);
   });
@@ -69,7 +71,7 @@ describe('the presets', () => {
       await expect.poll(() => printed, { timeout: 50_000 }).toContain('Ctrl-C');
       // The lines are broken to fit the terminal.
       expect(printed.replaceAll(/\s+/g, ' ')).toContain(
-        'gpt-4o-audio-preview-2024-12-17 ended on 2026-05-07: the preset runs its successor, gpt-audio-1.5',
+        'gpt-4o-audio-preview-2024-12-17 was discontinued on 2026-05-07; the preset uses its successor, gpt-audio-1.5',
       );
       expect(printed).toContain('GPT-4o Audio needs a key of OpenAI in OPENAI_API_KEY');
     } finally {

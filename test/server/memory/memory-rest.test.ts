@@ -188,10 +188,10 @@ describe('dramatis memory', () => {
     expect((await memory('move', '--key', '', '--to-key', 'game')).stdout).toContain('Moved 3 memories.');
     expect((await memory('list')).stdout).toMatch(/robert +game +alice/);
     await memory('move', '--user', 'robert', '--to-user', 'bob', '--to-key', 'old');
-    await expect(memory('move', '--to-key', 'game')).rejects.toThrow('Say what is moved where');
+    await expect(memory('move', '--to-key', 'game')).rejects.toThrow('To move one user');
     await memory('delete', 't2', '--user', 'bob');
     expect((await memory('erase', '--user', 'bob')).stdout).toContain('Erased 2 memories.');
-    expect((await memory('list')).stdout).toContain('Nobody is remembered.');
-    await expect(memory('list', '--user', 'bob')).rejects.toThrow('Nobody called "bob" is remembered.');
+    expect((await memory('list')).stdout).toContain('There are no memories.');
+    await expect(memory('list', '--user', 'bob')).rejects.toThrow('There are no memories of a user "bob".');
   }, 60_000);
 });
