@@ -1,6 +1,6 @@
 import { latencyComponents, type LatencyComponent } from '../../session/contract/latency-breakdown.ts';
 import type { Latency } from '../../session/contract/turn-timings.ts';
-import { spreadOf, type Spread } from '../../terminal/spread.ts';
+import { spreadOf, type Spread } from '../../../voices/dsp/statistics.ts';
 import { latencyComponentNames } from '../../terminal/stage-names.ts';
 
 /** Latency breakdowns of many turns: spread of each component and of the total, in milliseconds. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { measureTurns } from '../../../server/cli/latency/latency.ts';
 import { latencyTable, summarizeLatency } from '../../../server/cli/latency/latency-table.ts';
-import { spreadOf } from '../../../server/terminal/spread.ts';
+import { spreadOf } from '../../../voices/dsp/statistics.ts';
 import { waterfall } from '../../../server/terminal/waterfall.ts';
 import {
   latencyComponents,
