@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import { readCast } from '../cast/cast.ts';
@@ -10,6 +8,7 @@ import type { CostLog } from '../engines/open-planned.ts';
 import { providerFallbackNotes } from '../telemetry/provider-fallback-notes.ts';
 import { openEngines, type Engines } from '../engines/engines.ts';
 import { candidateProviders, thisMachine } from '../engines/gpu-detection.ts';
+import { packageVersion } from '../terminal/version.ts';
 import { buildApp } from './app.ts';
 import { LiveSessions } from '../http/live-sessions.ts';
 import { openMemories } from '../memory/memories.ts';
@@ -34,7 +33,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const characters = await readCast(config);
   if (!characters.has(config.defaultCharacter))
     throw new ConfigError(
-      `DRAMATIS_DEFAULT_CHARACTER is "${config.defaultCharacter}", which does not exist. Available: ${[...characters.keys()].join(', ')}.`,
+      `DRAMATIS_DEFAULT_CHARACTER is "${config.defaultCharacter}", which does not exist. The characters are: ${[...characters.keys()].join(', ')}.`,
     );
   if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
   const tls = await openTls(config);
@@ -115,10 +114,4 @@ function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void
     proving.abort();
     await proof;
   };
-}
-
-/** The version in package.json. */
-export function packageVersion(): string {
-  const file = path.join(import.meta.dirname, '../../package.json');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

@@ -133,7 +133,7 @@ function partsOf(
   return {
     character,
     ...enginesOf(character, engines),
-    draftsPerTurn: config.draftsPerTurn,
+    draftsPerTurn: config.speculativeRepliesPerTurn,
     ...clientOf(options),
     model,
     about: aboutSession(options, deps),

@@ -44,8 +44,8 @@ const sileroInputs = { frames: [4, 256], hidden: [1, 1, 128], cell: [1, 1, 128] 
 /** Lists the trials of the installed models. */
 export function trialsOf(config: PlanSettings & VoiceModelSettings): readonly Trial[] {
   const { dnsmos, dnsmosP808, speakerEncoder } = withInstalledJudges(config);
-  const { turns } = planEngines(config);
-  const smartTurn = turns.kind === 'smart-turn' ? turns.model : undefined;
+  const { turnDetector } = planEngines(config);
+  const smartTurn = turnDetector.kind === 'smart-turn' ? turnDetector.model : undefined;
   const moonshine = path.join(findMoonshine(), 'encoder_model.onnx');
   const rows: readonly (readonly [string, ExecutedModel, string | undefined, Trial['inputs'], number])[] = [
     ['silero', 'silero', sileroModelPath, sileroInputs, 50],

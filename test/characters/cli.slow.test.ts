@@ -31,7 +31,7 @@ describe('dramatis characters', () => {
     const card = cards['V3, every field'];
     await writeFile(path.join(folder, 'mara.json'), JSON.stringify(card));
     const imported = await dramatis('import', 'mara.json');
-    expect(imported.out).toContain('Old Mara is now old-mara, 2 example lines');
+    expect(imported.out).toContain('Old Mara imported as old-mara, 2 example lines');
     expect((await dramatis()).out).toMatch(/^old-mara +Old Mara/m);
     expect((await dramatis('show', 'old-mara')).out).toContain('keeps the lighthouse of Skerry');
     expect((await dramatis('export', 'old-mara', '--format', 'json')).status).toBe(0);
@@ -68,8 +68,8 @@ describe('dramatis characters', () => {
 
   it('`characters import` says that the character replaces one that comes with Dramatis', async () => {
     await dramatis('export', 'alice', '--format', 'json');
-    expect((await dramatis('import', 'alice.json')).out).toContain('in place of the one that comes with Dramatis');
-    expect((await dramatis('import', 'alice.json', '--id', 'alice-two')).out).not.toContain('in place of');
+    expect((await dramatis('import', 'alice.json')).out).toContain('replaces the built-in character');
+    expect((await dramatis('import', 'alice.json', '--id', 'alice-two')).out).not.toContain('replaces');
     await dramatis('remove', 'alice');
     await dramatis('remove', 'alice-two');
   });
@@ -86,7 +86,7 @@ describe('dramatis characters', () => {
     await writeFile(path.join(folder, 'good.json'), JSON.stringify(cards['V1, six flat fields']));
     const ran = await dramatis('import', 'bad.png', 'good.json');
     expect(ran).toMatchObject({ status: 1, err: expect.stringContaining('bad.png: not valid JSON') });
-    expect(ran.out).toContain('Mara is now mara');
+    expect(ran.out).toContain('Mara imported as mara');
   });
 
   it('`characters check` checks card and lines, and fails on contradictions alone', async () => {

@@ -182,11 +182,11 @@ describe('dramatis characters import --from', () => {
 
   it('`import --from` says which character is replaced, and replaces none unasked', async () => {
     const from = ['--from', 'beyond-dialogue', await write({ 'a.json': { ...role, name: 'Alice' } })];
-    expect((await run(...from)).out).toContain('in place of the one that comes with Dramatis; --id keeps both');
+    expect((await run(...from)).out).toContain('replaces the built-in character of this id; --id keeps both');
     const again = await run(...from);
     expect(again).toMatchObject({
       status: 1,
-      err: expect.stringContaining('alice: there is a character of this id; --replace'),
+      err: expect.stringContaining('alice: a character with this id exists; --replace'),
     });
     await rm(packs, { recursive: true });
   });
@@ -203,7 +203,7 @@ describe('dramatis characters import --from', () => {
     const own = path.join(folder, 'own');
     await cp(path.join(packs, 'alice-two'), path.join(own, 'alice-two'), { recursive: true });
     const hidden = await run(...from, '--id', 'alice-two', '--replace', '--characters-dir', own);
-    expect(hidden.out).toMatch(/hidden by the one of that id in .*own, which comes first; --id keeps both/);
+    expect(hidden.out).toMatch(/hidden by the character of this id in .*own, which takes precedence; --id keeps both/);
     await rm(packs, { recursive: true });
   });
 

@@ -78,7 +78,10 @@ describe('dramatis characters new', () => {
       json(rest),
     );
     const ran = await draft(server, 'good');
-    expect(ran).toMatchObject({ status: 0, out: expect.stringContaining('Ada Finch is now ada-finch: 5 statements') });
+    expect(ran).toMatchObject({
+      status: 0,
+      out: expect.stringContaining('Ada Finch drafted as ada-finch: 5 statements'),
+    });
     expect(ran.out).toContain('1 example lines; 3 statements dropped');
     const pack = path.join(folder, 'good', 'characters', 'ada-finch');
     const character = await loadCharacter(pack);
@@ -93,7 +96,7 @@ describe('dramatis characters new', () => {
     const evidence = await readFile(path.join(pack, 'assets', 'evidence.jsonl'), 'utf8');
     expect(evidence.trim().split('\n')).toHaveLength(5);
     expect(JSON.parse(evidence.split('\n')[0] ?? '')).toMatchObject({ passage: 1, offset: 0, quote: quoted.profile });
-    expect(ran.out).toContain('writer: 3 calls, 33 tokens read, 21 written');
+    expect(ran.out).toContain('writer: 3 calls, 33 input tokens, 21 output tokens');
     expect(JSON.stringify(character)).not.toContain('duchess');
     expect(readdirSync(path.dirname(pack))).toEqual(['ada-finch']);
   });
@@ -120,7 +123,7 @@ describe('dramatis characters new', () => {
   });
 
   it.each([
-    ['a main character who is not in the text', { name: 'Hamlet' }, [], 'somebody who is not in the text'],
+    ['a main character who is not in the text', { name: 'Hamlet' }, [], 'a character that is not in the text'],
     ['a name of which the text tells nothing', { statements: [] }, ['--name', 'Bo'], 'says nothing about "Bo"'],
     ['an id that is none', {}, ['--name', 'Bo', '--id', 'Bo'], 'lower-case words'],
   ])('`characters new` gives up on %s', async (_, answer, args, said) => {

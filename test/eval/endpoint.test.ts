@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { openEndpoint } from '../../eval/endpoint.ts';
-import { progressLine } from '../../eval/progress.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { ManualClock } from '../fakes/clock.ts';
 

@@ -76,7 +76,7 @@ function whyNone(
     unfit.withoutTranscript === 0
       ? []
       : [
-          `${unfit.withoutTranscript} without a transcript (name a recognizer of that language with --recognizer, or get one with \`models pull sense-voice\` and add --auto; or write the transcript of a recording to a text file beside it, clip.txt beside clip.wav)`,
+          `${unfit.withoutTranscript} without a transcript (name a recognizer of that language with --asr, or get one with \`models pull sense-voice\` and add --auto; or write the transcript of a recording to a text file beside it, clip.txt beside clip.wav)`,
         ];
   const others = (heard?.speakers.length ?? 0) > 1 ? ' --speaker 2 selects another speaker.' : '';
   const count = unfit.poor + unfit.withoutTranscript;

@@ -32,7 +32,7 @@ const modelSchema = z.strictObject({
   title: z.string().min(1),
   /** Purpose, in a few words. */
   use: z.string().min(1),
-  role: z.enum(['recognizer', 'mind', 'synthesizer', 'turns', 'speakers', 'quality', 'punctuation', 'diarization']),
+  role: z.enum(['asr', 'llm', 'tts', 'turn-detector', 'speaker-encoder', 'quality', 'punctuation', 'diarization']),
   /** BCP 47 primary tags; empty if the model is language-independent. */
   languages: z.array(z.string().regex(/^[a-z]{2,3}$/)),
   licence: z.string().min(1),

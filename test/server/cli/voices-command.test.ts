@@ -71,9 +71,8 @@ describe('dramatis voices', () => {
         voices(dataDir, 'add', recordings, '--consent', 'x', '--speaker-encoder', encoder, ...more);
       const { stdout, stderr } = await add();
       expect(stderr).toContain('first.wav: 3 clips\nsecond.wav: 2 clips\n');
-      expect(stdout).toContain('2 speakers are heard');
+      expect(stdout).toContain('2 speakers found');
       expect(stdout).toMatch(/^→ +1 +0:1\d +3 .*\n +2 +0:\d\d +2 /m);
-      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
       const other = JSON.parse((await add('--speaker', '2', '--json')).stdout) as Record<string, unknown>;
       expect(other).toMatchObject({
         id: 'an-interview',

@@ -51,9 +51,9 @@ async function turnOn(chains: Chains, withOmnis = false) {
         omni: { ...both, baseUrl: `${omni.url}/v1` },
         'second-omni': { ...both, baseUrl: `${secondOmni.url}/v1` },
       },
-      recognizer: ['ear', 'second-ear'],
-      mind: ['mind', 'second-mind'],
-      synthesizer: ['mouth', 'second-mouth'],
+      asr: ['ear', 'second-ear'],
+      llm: ['mind', 'second-mind'],
+      tts: ['mouth', 'second-mouth'],
       ...(withOmnis ? { omni: ['omni', 'second-omni'] } : {}),
     }),
   });
