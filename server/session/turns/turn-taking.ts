@@ -51,8 +51,6 @@ export class TurnTaking {
   #turn: TurnState = initialTurn;
   readonly #events: TurnEvent[] = [];
   #advancing = false;
-  /** Words over the reply that are not yet attributed to the user or to the character's echo. */
-  #unattributed: Utterance | undefined;
 
   constructor(parts: TurnTakingParts) {
     this.#parts = parts;
@@ -69,8 +67,6 @@ export class TurnTaking {
     const { heard, found } = this.#gate.sift(window, speaking.played);
     listening.take(heard);
     if (heard.edge !== undefined) this.advance(heard.edge);
-    // A sound too short for a speaker check is classified by its words alone.
-    if (heard.edge?.type === 'speech-end' && this.#unattributed !== undefined) this.judgeOverlap(this.#unattributed);
     if (found) this.advance({ type: 'echo-found' });
     const { heardMs: atMs, voicedMs } = listening;
     const newMs = heard.voiced ? durationMs(heard.frame) : 0;
@@ -131,8 +127,7 @@ export class TurnTaking {
     const { voices } = this.#parts;
     const isOver = this.#turn.phase !== 'overlapping' || this.#turn.endedMs !== undefined;
     const isOwn = said === 'words' && voices !== undefined ? voices.isOwn(utterance, isOver) : false;
-    this.#unattributed = isOwn === undefined ? utterance : undefined;
-    if (isOwn === undefined) return;
+    if (isOwn === undefined) return this.advance({ type: 'overlap-unattributed', utterance });
     utterance.hasOwnVoice = isOwn;
     if (isOwn) this.advance({ type: 'echo-heard' });
     const is = isOwn ? 'aside' : said;
@@ -188,6 +183,8 @@ export class TurnTaking {
         return listening.overhear(action.atMs, speaking.sounding());
       case 'overlap-close':
         return listening.stopOverhearing();
+      case 'overlap-attribute':
+        return this.judgeOverlap(action.utterance);
       case 'overlap-drop':
         return listening.disown();
       case 'reply-hold':

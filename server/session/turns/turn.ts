@@ -1,5 +1,6 @@
 import { endpointingTimeoutMs, type EndpointingTimeouts } from '../../../voices/turn-detector.ts';
 import type { OverlapKind } from '../contract/overlap.ts';
+import type { Utterance } from '../input/utterance.ts';
 
 /**
  * Phase of the turn. `settling`: the user fell silent, perhaps for good (endpointing). `overlapping`: the user makes a
@@ -41,11 +42,13 @@ interface TurnMemory {
   readonly echoes: boolean;
   /** There was a sound over the present reply. */
   readonly overlapped: boolean;
+  /** Words over the reply that are not yet attributed to the user or to the character's echo. */
+  readonly unattributed: Utterance | undefined;
 }
 
 export type TurnState = TurnPhase & TurnMemory;
 
-/** `atMs`: audio time (samples heard), dated back to where speech or silence really began. */
+/** Utterances are only compared. `atMs`: audio time (samples heard), dated back to where speech or silence really began. */
 export type TurnEvent =
   | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
   /**
@@ -63,6 +66,8 @@ export type TurnEvent =
   | { readonly type: 'pause-judged'; readonly completeness?: number }
   /** Class of the sound over the reply from `sinceMs` to `untilMs`; may come after its end. */
   | { readonly type: 'overlap-judged'; readonly is: OverlapKind; readonly sinceMs: number; readonly untilMs: number }
+  /** There were words over the reply, and it is not known yet if the user or the character said them. */
+  | { readonly type: 'overlap-unattributed'; readonly utterance: Utterance }
   /** The microphone turned out to pick up the reply: the present sound is its echo. */
   | { readonly type: 'echo-found' }
   /** The words or the voice of a sound over the reply turned out to be the character's own. */
@@ -96,6 +101,8 @@ export type TurnAction =
   | { readonly type: 'overlap-open'; readonly atMs: number }
   /** The sound over the reply has ended. */
   | { readonly type: 'overlap-close' }
+  /** The sound with these words has ended: attribute them now. */
+  | { readonly type: 'overlap-attribute'; readonly utterance: Utterance }
   /** The sound over the reply is its echo: do not recognize it any more. */
   | { readonly type: 'overlap-drop' }
   | { readonly type: 'reply-hold' }
@@ -145,7 +152,12 @@ const surelyUserMs = 192;
 const surelyUnlikeMs = 384;
 
 /** The state before any audio. */
-export const initialTurn: TurnState = { phase: 'listening', echoes: false, overlapped: false };
+export const initialTurn: TurnState = {
+  phase: 'listening',
+  echoes: false,
+  overlapped: false,
+  unattributed: undefined,
+};
 
 /** The turn machine: pure, without a clock. Returns the next state and the actions, in order. */
 export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): Step {
@@ -159,7 +171,9 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
     case 'pause-judged':
       return state.phase === 'settling' ? judged(state, event.completeness, policy) : stay(state);
     case 'overlap-judged':
-      return onOverlapJudged(state, event, policy);
+      return onOverlapJudged({ ...state, unattributed: undefined }, event, policy);
+    case 'overlap-unattributed':
+      return stay({ ...state, unattributed: event.utterance });
     case 'echo-found':
       return onEchoFound(state);
     case 'echo-heard':
@@ -218,9 +232,13 @@ function onSpeechStart(state: TurnState, atMs: number, policy: TurnPolicy): Step
 }
 
 function onSpeechEnd(state: TurnState, atMs: number, policy: TurnPolicy): Step {
-  if (state.phase === 'hearing') return settle(state, atMs, state.quietFromMs, policy);
-  if (state.phase === 'overlapping') return stay({ ...state, endedMs: atMs });
-  return stay(state);
+  const next =
+    state.phase === 'hearing'
+      ? settle(state, atMs, state.quietFromMs, policy)
+      : stay(state.phase === 'overlapping' ? { ...state, endedMs: atMs } : state);
+  const { unattributed: utterance } = state;
+  if (utterance === undefined) return next;
+  return { ...next, actions: [...next.actions, { type: 'overlap-attribute', utterance }] };
 }
 
 function onClock(state: TurnState, clock: Extract<TurnEvent, { type: 'clock' }>, policy: TurnPolicy): Step {
@@ -352,8 +370,9 @@ function stay(state: TurnState): Step {
 }
 
 /** Begins a phase; the rest of the state stays. */
-function enter({ echoes, overlapped }: TurnMemory, phase: TurnPhase, actions: readonly TurnAction[] = []): Step {
-  return { state: { ...phase, echoes, overlapped }, actions };
+function enter(memory: TurnMemory, phase: TurnPhase, actions: readonly TurnAction[] = []): Step {
+  const { echoes, overlapped, unattributed } = memory;
+  return { state: { ...phase, echoes, overlapped, unattributed }, actions };
 }
 
 /** Speech start is reported before the reply is aborted: stock clients rely on that order. */
