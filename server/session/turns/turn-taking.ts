@@ -9,15 +9,8 @@ import { PauseJudge, type PauseJudged } from './pause-judge.ts';
 import type { Reply } from '../output/reply.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Speaking } from '../output/speaking.ts';
-import {
-  initialTurn,
-  needsAudio,
-  step,
-  type TurnAction,
-  type TurnEvent,
-  type TurnPolicy,
-  type TurnState,
-} from './turn.ts';
+import { needsAudio, step } from './turn.ts';
+import { initialTurn, type TurnAction, type TurnEvent, type TurnPolicy, type TurnState } from './turn-state.ts';
 import type { Utterance } from '../input/utterance.ts';
 
 /**
