@@ -11,8 +11,9 @@ const evalCommand = path.join('server', 'cli', 'eval.ts');
 const allowed: Readonly<Record<string, readonly string[]>> = {
   characters: [],
   voices: [],
-  // The one error class of engines is a value that minds throw too, and all engines are called with the same care.
-  agents: ['characters', 'type:voices', 'voices/engine.ts', 'voices/calls'],
+  // The one error class of engines is a value that minds throw too, and all engines are called with the same care. What
+  // counts as a stage direction is decided once, for the cues of a reply and for the text that is spoken.
+  agents: ['characters', 'type:voices', 'voices/engine.ts', 'voices/calls', 'voices/text/stage-directions.ts'],
   server: ['voices', 'agents', 'characters'],
   eval: ['server/protocol', 'voices', 'agents', 'characters'],
   test: ['characters', 'voices', 'agents', 'server', 'eval'],
