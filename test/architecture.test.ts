@@ -11,7 +11,8 @@ const evalCommand = path.join('server', 'cli', 'eval.ts');
 const allowed: Readonly<Record<string, readonly string[]>> = {
   characters: [],
   voices: [],
-  // Chat models are engines too: same error class, same call policy, same processes and model files.
+  // Chat models are engines too: same error class, same call policy, same processes and model files. What
+  // counts as a stage direction is decided once, for the cues of a reply and for the text that is spoken.
   agents: [
     'characters',
     'type:voices',
