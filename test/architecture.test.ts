@@ -4,14 +4,15 @@ import { describe, expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '..');
 
-/** The one way into eval/: the command line lends it a terminal and servers, and eval/ imports neither. */
+/** The only file that imports eval/: it gives the harness servers to measure. */
 const evalCommand = path.join('server', 'cli', 'eval.ts');
 
 /** What each folder may import from us. `type:` allows types only; a file name allows that one file. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   characters: [],
   voices: [],
-  // Chat models are engines too: same error class, same call policy, same processes and model files.
+  // Chat models are engines too: same error class, same call policy, same processes and model files. What
+  // counts as a stage direction is decided once, for the cues of a reply and for the text that is spoken.
   agents: [
     'characters',
     'type:voices',
@@ -21,7 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'voices/models/weights.ts',
   ],
   server: ['voices', 'agents', 'characters'],
-  eval: ['server/protocol', 'voices', 'agents', 'characters'],
+  eval: ['server/protocol', 'server/terminal', 'voices', 'agents', 'characters'],
   test: ['characters', 'voices', 'agents', 'server', 'eval'],
 };
 

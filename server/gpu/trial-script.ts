@@ -1,3 +1,5 @@
+import { median } from '../../voices/dsp/statistics.ts';
+import { readFileSync } from 'node:fs';
 import { Tensor } from 'onnxruntime-node';
 import { createSession } from '../../voices/onnx/create-session.ts';
 import { firstLineOf } from '../../voices/onnx/first-line.ts';
@@ -53,7 +55,7 @@ async function tryOut({ file, provider, inputs, runs }: TrialOrder): Promise<Tri
     times.push(performance.now() - startMs);
     output = [...((made[session.outputNames[0] ?? '']?.data as Float32Array) ?? [])].slice(0, mostValues);
   }
-  return { output, medianMs: times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0 };
+  return { output, medianMs: median(times) };
 }
 
 const result = await tryOut(JSON.parse(process.argv[2] ?? '{}') as TrialOrder).catch((fault: unknown): TrialResult => {

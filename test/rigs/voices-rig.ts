@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll } from 'vitest';
 import { concatSamples } from '../../voices/audio.ts';
 import { openFlite } from '../../voices/synthesizers/flite.ts';
 import { writeWav } from '../../voices/dsp/wav.ts';
 import { writeSmallReaders } from '../fakes/models/small-models.ts';
-
-const run = promisify(execFile);
+import { dramatis } from './command-rig.ts';
 
 const story = [
   'The weather was fine on the morning that we left the harbour behind us.',
@@ -43,31 +40,27 @@ function thin(sound: Float32Array): Float32Array {
   return sound.map((value, index) => 2 * (value - 0.97 * (sound[index - 1] ?? 0)));
 }
 
-/**
- * Runs `dramatis voices` in separate processes, with a recording of four sentences to add. The folder is deleted after
- * the tests.
- */
+/** A recording of four sentences to add with `dramatis voices`. The folder is deleted after the tests. */
 export async function openVoicesRig() {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-voices-command-'));
   afterAll(() => rm(folder, { recursive: true }));
   const file = path.join(folder, 'voyage.wav');
   await speak(file, ['rms', 'rms', 'rms', 'rms']);
   const { modelPath: encoder } = await writeSmallReaders(path.join(folder, 'readers.onnx'));
-  const argumentsFor = (dataDir: string, ...args: readonly string[]): string[] => {
-    return ['server/main.ts', 'voices', ...args, '--data-dir', dataDir, '--workers', '1'];
-  };
-  const adding = (dataDir: string, ...more: readonly string[]): string[] => {
-    return argumentsFor(dataDir, 'add', file, '--id', 'sailor', '--consent', 'made for this test', '--json', ...more);
-  };
+  /** Arguments of `dramatis voices` on a data folder. */
+  const on = (dataDir: string, ...args: readonly string[]) => [...args, '--data-dir', dataDir, '--workers', '1'];
+  const adding = (dataDir: string, ...more: readonly string[]) =>
+    on(dataDir, 'add', file, '--id', 'sailor', '--consent', 'made for this test', '--json', ...more);
   return {
     folder,
     file,
     /** A small speaker encoder. */
     encoder,
-    argumentsFor,
+    on,
     adding,
     added: async (dataDir: string, ...more: readonly string[]): Promise<Record<string, unknown>> => {
-      const { stdout } = await run(process.execPath, adding(dataDir, ...more));
+      const { stdout, stderr, status } = await dramatis('voices', ...adding(dataDir, ...more));
+      if (status !== 0) throw new Error(stderr);
       return JSON.parse(stdout) as Record<string, unknown>;
     },
   };

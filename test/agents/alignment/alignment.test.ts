@@ -90,9 +90,9 @@ describe('card checks', () => {
     expect(found).toEqual(
       expect.arrayContaining([
         'style is empty',
-        'greetings[0] cannot be spoken as it is: "*"',
+        'greetings[0] cannot be spoken as written: "*"',
         expect.stringContaining('"..." holds no word'),
-        expect.stringContaining('"you" is said in nearly every talk'),
+        expect.stringContaining('"you" matches in nearly every conversation'),
         'lorebook[2] says the same as lorebook[0]',
       ]),
     );

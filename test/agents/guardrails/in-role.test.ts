@@ -53,7 +53,10 @@ async function play(
   let text = '';
   let minds = 0;
   let outputTokens = 0;
-  const options = { signal: AbortSignal.timeout(10_000), onViolation: (violation: Violation) => violations.push(violation) };
+  const options = {
+    signal: AbortSignal.timeout(10_000),
+    onViolation: (violation: Violation) => violations.push(violation),
+  };
   for await (const part of withGuardrail(actor(character, chat)).reply(asHistory(said), options)) {
     if (part.type === 'text-delta') text += part.text;
     if (part.type === 'mind') minds += 1;

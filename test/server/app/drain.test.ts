@@ -1,14 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { record, serve } from '../../rigs/serve-rig.ts';
+import { serve } from '../../rigs/serve-rig.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -109,31 +104,5 @@ describe('drain', () => {
     deaf.socket.resume();
     await deaf.closed;
     expect(sessions.active).toBe(0);
-  });
-});
-
-describe('command serve', () => {
-  it('closes its sessions and exits with 0 on SIGTERM', { timeout: 60_000 }, async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-serve-'));
-    const flags = ['--port', '0', '--data-dir', folder, '--workers', '1', '--log-level', 'error'];
-    const child = spawn(process.execPath, ['server/main.ts', 'serve', ...flags], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    try {
-      let printed = '';
-      child.stdout.on('data', (piece: Buffer) => (printed += piece.toString()));
-      await expect.poll(() => printed, { timeout: 50_000 }).toContain('Ctrl-C');
-      const url = /http:\/\/\S+/.exec(printed)?.[0] ?? expect.fail(`no address in: ${printed}`);
-      const wire = record(new WebSocket(`${url.replace('http', 'ws')}/v1/realtime`));
-      await wire.until('session.created');
-      const exit = once(child, 'exit');
-      child.kill('SIGTERM');
-      expect(await wire.closed).toEqual(stopping);
-      expect(await exit).toEqual([0, null]);
-      expect(printed).toContain('Stopping');
-    } finally {
-      child.kill('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
-    }
   });
 });

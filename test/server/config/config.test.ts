@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError, printableConfig, readConfig, settingFacts, type Config } from '../../../server/config/config.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ConfigError, printableConfig, readConfig, settings, type Config } from '../../../server/config/config.ts';
 import { isLoopback } from '../../../server/config/loopback.ts';
+import { dramatis } from '../../rigs/command-rig.ts';
 
 let folder: string;
 let emptyFile: string;
@@ -66,7 +66,7 @@ describe('sources', () => {
   });
 
   it('gives each setting an environment variable of its own', () => {
-    const names = Object.values(settingFacts).map((facts) => facts.env);
+    const names = settings.map(({ env }) => env);
     expect(new Set(names).size).toBe(names.length);
   });
 });
@@ -106,7 +106,7 @@ describe('readConfig', () => {
     expect(JSON.stringify(shown)).not.toContain('secret');
     expect(shown).toMatchObject({ apiKeys: ['••••', '••••'], llmApiKey: '••••', llmModel: 'qwen3' });
     expect(shown).toMatchObject({ turnUser: 'dramatis', turnCredential: '••••' });
-    expect(Object.keys(shown)).toEqual(Object.keys(settingFacts));
+    expect(Object.keys(shown)).toEqual(settings.map(({ name }) => name));
     expect(printableConfig(read())).toMatchObject({ apiKeys: [], llmApiKey: null });
   });
 
@@ -221,30 +221,15 @@ describe('isLoopback', () => {
 });
 
 describe('command line', () => {
-  const main = path.resolve('server/main.ts');
-  const { PATH = '', HOME = '' } = process.env;
-
-  /** Runs the real program in the temporary folder, with this environment and nothing of ours. */
-  async function dramatis(args: string[], environment: Record<string, string> = {}) {
-    return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
-      const options = { cwd: folder, env: { PATH, HOME, ...environment } };
-      const child = execFile(process.execPath, [main, ...args], options, (_fault, stdout, stderr) =>
-        resolve({ status: child.exitCode ?? -1, stdout, stderr }),
-      );
-    });
-  }
+  afterEach(() => void vi.unstubAllEnvs());
 
   it('prints the effective configuration with masked secrets and starts nothing', async () => {
-    await writeFile(path.join(folder, 'dramatis.config.json'), JSON.stringify({ port: 1001, maxSessions: 7 }));
-    const printed = await dramatis(['serve', '--print-config', '--log-level', 'warn', '--log-content'], {
-      PORT: '1002',
-      DRAMATIS_API_KEYS: 'hush-hush',
-    });
-    await rm(path.join(folder, 'dramatis.config.json'));
+    vi.stubEnv('PORT', '1002');
+    vi.stubEnv('DRAMATIS_API_KEYS', 'hush-hush');
+    const printed = await dramatis('serve', '--print-config', '--log-level', 'warn', '--log-content');
     expect(printed).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(printed.stdout)).toMatchObject({
       port: 1002,
-      maxSessions: 7,
       logLevel: 'warn',
       logContent: true,
       apiKeys: ['••••'],
@@ -252,16 +237,11 @@ describe('command line', () => {
   });
 
   it('exits with 1 and explains what to do if others could reach the server without a key', async () => {
-    const refused = await dramatis(['serve'], { HOST: '0.0.0.0' });
+    vi.stubEnv('HOST', '0.0.0.0');
+    const refused = await dramatis('serve');
     expect(refused).toMatchObject({ status: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^dramatis serve: HOST is 0\.0\.0\.0, which others can reach/);
     expect(refused.stderr).toContain('Set DRAMATIS_API_KEYS');
     expect(refused.stderr.trim().split('\n')).toHaveLength(1);
-  });
-
-  it('exits with 2 for a flag that does not exist', async () => {
-    const refused = await dramatis(['serve', '--prot', '8080']);
-    expect(refused.status).toBe(2);
-    expect(refused.stderr).toContain('--prot');
   });
 });

@@ -1,18 +1,14 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { findingOf, type GpuFinding } from '../../../server/gpu/trials.ts';
+import { findingOf } from '../../../server/gpu/trials.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { openEngines } from '../../../server/engines/engines.ts';
 import { cudaLibrary } from '../../../voices/onnx/cuda-library.ts';
 import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
 import { providerFallbackNotes } from '../../../server/telemetry/provider-fallback-notes.ts';
-
-const run = promisify(execFile);
 
 it('logs one line per model about an execution provider fallback once the log is open', () => {
   const notes = providerFallbackNotes();
@@ -52,6 +48,8 @@ it('reports which execution provider runs the speaker encoder, which is loaded f
   onTestFinished(() => engines.close());
   await told.promise;
   expect(engines.providers).toMatchObject({ speakers: 'cpu' });
+  await engines.warm(new AbortController().signal);
+  expect(engines.providers).toMatchObject({ speakers: 'cpu', silero: 'cpu' });
 });
 
 it('refuses an unknown execution provider or model name', () => {
@@ -61,20 +59,10 @@ it('refuses an unknown execution provider or model name', () => {
     expect(() => read(wrong)).toThrow('cuda, webgpu, cpu');
 });
 
-it('runs each model on each execution provider with doctor --gpu and compares the results', async () => {
-  const { stdout } = await run(process.execPath, ['server/main.ts', 'doctor', '--gpu', '--json']);
-  const findings = JSON.parse(stdout) as GpuFinding[];
-  expect(findings.map(({ model, provider }) => `${model} ${provider}`)).toEqual(
-    ['silero', 'moonshine (encoder)'].flatMap((model) => ['cuda', 'webgpu', 'cpu'].map((each) => `${model} ${each}`)),
-  );
-  for (const { provider, ok, difference } of findings)
-    if (provider === 'cpu') expect([ok, difference]).toEqual([true, 0]);
-}, 60_000);
-
 it('warns in doctor --gpu of an execution provider that is fast and wrong', () => {
   const base = { output: [1, 2, 4], medianMs: 8 };
   const on = (output: number[]) => findingOf('dnsmos', 'cuda', { output, medianMs: 2 }, base);
-  expect(on([1, 2, 4.001])).toMatchObject({ ok: true, says: "serves; 4.0 times the processor's speed" });
+  expect(on([1, 2, 4.001])).toMatchObject({ ok: true, says: "works; 4.0 times the CPU's speed" });
   expect(on([1, 2, 3])).toMatchObject({ ok: false, difference: 0.25 });
   expect(on([1, Number.NaN, 4])).toMatchObject({ ok: false });
   expect(on([1, 2])).toMatchObject({ ok: false });

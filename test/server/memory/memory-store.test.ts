@@ -105,7 +105,7 @@ describe('MemoryStore', () => {
     });
     expect(store.list(bob)).toMatchObject([{ text: 'I have a dog.' }, { asked: 'I have a dog.' }]);
     expect(() => store.correct(bob, 't1', { text: 'x' })).toThrow('`asked` and `answered`');
-    expect(() => store.correct(bob, 'f1', { asked: 'x' })).toThrow('by `text`');
+    expect(() => store.correct(bob, 'f1', { asked: 'x' })).toThrow('send `text`');
   });
 
   it('deletes a fact with its turn and the summary of that turn', () => {

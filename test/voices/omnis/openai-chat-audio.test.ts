@@ -92,7 +92,7 @@ describe('omni model', () => {
     const reading = Array.fromAsync(openAt(server).reply(talk, { signal, voice: 'ash', speaks: true }));
     await expect(reading).rejects.toMatchObject({
       code: 'ENGINE_BAD_REPLY',
-      detail: expect.stringContaining('without sound'),
+      detail: expect.stringContaining('without audio'),
     });
   });
 });

@@ -207,7 +207,7 @@ describe('recognizer behind a transcription endpoint', () => {
   it('doctor reports that whisper.cpp is still loading its model', async () => {
     await using server = await openTranscriptionServer();
     const engine = openAt(server, { dialect: 'whisper-cpp' });
-    expect(await engine.check?.({ signal })).toContain('has its model');
+    expect(await engine.check?.({ signal })).toContain('has loaded its model');
     server.breaks({ kind: 'status', status: 404 });
     await expect(engine.check?.({ signal })).rejects.toMatchObject({ detail: expect.stringContaining('loading') });
   });

@@ -1,17 +1,18 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Utterance } from '../../../../server/session/input/utterance.ts';
+import { step } from '../../../../server/session/turns/turn.ts';
 import {
   initialTurn,
-  step,
   type TurnAction,
   type TurnEvent,
   type TurnPolicy,
   type TurnState,
-} from '../../../../server/session/turns/turn.ts';
+} from '../../../../server/session/turns/turn-state.ts';
 
 const policies: TurnPolicy[] = [true, false].flatMap((interrupts) => [
   { settleMs: 500, bargeInMs: 160, interrupts },
-  { settleMs: 500, bargeInMs: 400, interrupts, wary: true, idleMs: 3_000 },
+  { settleMs: 500, bargeInMs: 400, interrupts, idleMs: 3_000 },
   {
     settleMs: 700,
     bargeInMs: 400,
@@ -29,6 +30,10 @@ class Promises {
   #held = false;
   #draft = false;
   #overheard = false;
+  #echoes = false;
+  #overlapped = false;
+  #unattributed: Utterance | undefined;
+  #last = initialTurn;
 
   constructor(policy: TurnPolicy) {
     this.#policy = policy;
@@ -50,6 +55,7 @@ class Promises {
         return expect(this.#open).toBe(true);
       case 'reply-hold':
         expect(this.#policy.interrupts).toBe(true);
+        expect(this.#last).toMatchObject({ phase: 'replying', wary: false });
         expect(this.#held).toBe(false);
         this.#held = true;
         return;
@@ -77,7 +83,12 @@ class Promises {
       case 'overlap-open':
         expect(this.#overheard).toBe(false);
         this.#overheard = true;
+        this.#overlapped = true;
         return;
+      case 'overlap-attribute':
+        return expect(action.utterance).toBe(this.#unattributed);
+      case 'overlap-drop':
+        return expect(this.#overheard).toBe(true);
       case 'overlap-close':
         expect(this.#overheard).toBe(true);
         this.#overheard = false;
@@ -91,10 +102,21 @@ class Promises {
   /** Applies what the rest of the session does by itself. */
   note(event: TurnEvent): void {
     if (event.type === 'utterance-taken') this.#open = false;
-    if (event.type === 'reply-end') this.#held = false;
+    if (event.type === 'overlap-unattributed') this.#unattributed = event.utterance;
+    if (event.type === 'overlap-judged') this.#unattributed = undefined;
+    if (event.type === 'echo-heard') this.#echoes = true;
+    if (event.type !== 'reply-end') return;
+    this.#held = false;
+    this.#echoes &&= this.#overlapped;
+    this.#overlapped = false;
   }
 
-  check({ phase }: TurnState): void {
+  check(state: TurnState): void {
+    const { phase } = state;
+    const isNewReply = phase === 'replying' && ['listening', 'settling'].includes(this.#last.phase);
+    expect(state.echoes).toBe(this.#echoes);
+    if (isNewReply) expect(state.wary).toBe(this.#echoes);
+    this.#last = state;
     expect(this.#open).toBe(phase === 'hearing' || phase === 'settling');
     expect(this.#held && phase !== 'overlapping').toBe(false);
     expect(this.#overheard).toBe(phase === 'overlapping');
@@ -116,26 +138,32 @@ const draws = fc.array(
   fc.oneof(
     drawOf(fc.constant(40), 'speech-start', 'speech-end', 'clock'),
     drawOf(fc.constant(0), 'reply-start', 'reply-end', 'utterance-taken', 'user-active'),
-    drawOf(fc.constant(0), 'pause-judged', 'overlap-judged'),
+    drawOf(fc.constant(0), 'pause-judged', 'overlap-judged', 'overlap-unattributed', 'echo-found', 'echo-heard'),
     drawOf(fc.nat(900), 'clock'),
   ),
   { maxLength: 200 },
 );
 
+const utterances = ['one', 'two', 'three', 'four'].map((id) => ({ id }) as Utterance);
+
 function eventOf({ type, share: says }: Draw, atMs: number): TurnEvent {
   switch (type) {
     case 'clock':
-      return { type, atMs, voicedMs: atMs, aloneMs: atMs };
+      return { type, atMs, voicedMs: atMs, newMs: says > 0.5 ? 400 * says : 0, replySounds: says > 0.7 };
     case 'pause-judged':
       return says > 0.9 ? { type } : { type, completeness: says };
     case 'overlap-judged': {
       const is = says > 0.5 ? 'words' : says > 0.2 ? 'aside' : 'unclear';
       return { type, is, sinceMs: atMs - 400 * says, untilMs: atMs };
     }
+    case 'overlap-unattributed':
+      return { type, utterance: utterances[Math.floor(says * 3)] as Utterance };
     case 'reply-end':
       return says > 0.5 ? { type, heardByMs: atMs } : { type };
     case 'reply-start':
     case 'utterance-taken':
+    case 'echo-found':
+    case 'echo-heard':
       return { type };
     default:
       return { type, atMs };

@@ -186,7 +186,7 @@ describe('DashScope connection', () => {
 describe('DashScope account', () => {
   it('doctor checks a DashScope account by connecting', async () => {
     await using server = await openDashscopeServer();
-    expect(await openMouth(server).check?.({ signal })).toContain('takes the key');
+    expect(await openMouth(server).check?.({ signal })).toContain('accepts the key');
     server.breaks({ kind: 'status', status: 401 });
     await expect(openMouth(server).check?.({ signal })).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
