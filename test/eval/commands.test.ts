@@ -42,8 +42,8 @@ describe('dramatis eval', () => {
     [['compare', 'one'], 'two runs'],
     [['score'], '--results is needed'],
     [['data', 'look', 'x'], 'eval data check DIR'],
-    [['agreement'], '--human and --judge are needed'],
-    [['judge-check'], '--data, --out and --judge are needed'],
+    [['agreement'], '--human and --judge are required'],
+    [['judge-check'], '--data, --out and --judge are required'],
   ])('`dramatis eval` explains what is wrong with %j', async (args, message) => {
     expect(await evaluate(args)).toMatchObject({ status: 2, printed: expect.stringContaining(message) });
   });

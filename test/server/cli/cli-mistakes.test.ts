@@ -15,42 +15,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cli-mistakes-'));
 vi.stubEnv('DRAMATIS_DATA_DIR', path.join(folder, 'data'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const main = path.resolve(import.meta.dirname, '../../../server/main.ts');
-
-interface Ran {
-  readonly status: number;
-  readonly said: string;
-}
-
-function dramatis(...args: string[]): Promise<Ran> {
-  const env = { ...process.env, DRAMATIS_DATA_DIR: path.join(folder, 'data') };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { env, cwd: folder }, (fault, out, err) => {
-      resolve({ status: typeof fault?.code === 'number' ? fault.code : 0, said: out + err });
-    });
-  });
-}
-
-const commandFiles: Readonly<Record<string, string>> = {
-  serve: 'cli/serve.ts',
-  replay: 'cli/replay.ts',
-  models: 'cli/models/models.ts',
-  voices: 'cli/voices/voices.ts',
-  characters: 'cli/characters/characters.ts',
-};
-
-/** What a command throws, in this process. */
-async function faultOf(command: string, args: string[]): Promise<unknown> {
-  const module = (await import(path.join(path.dirname(main), commandFiles[command] ?? ''))) as {
-    run(args: string[]): Promise<number>;
-  };
-  return module.run(args).then(
-    () => undefined,
-    (fault: unknown) => fault,
-  );
-}
-
-describe('a mistake in a command line', () => {
+describe('names of object properties', () => {
   it.each([
     ['characters', ['constructor']],
     ['characters', ['import', '--from', 'constructor', 'x']],
@@ -69,10 +34,10 @@ describe('a mistake in a command line', () => {
     const engines = path.join(folder, 'engines.json');
     const chat = { kind: '__proto__', baseUrl: 'http://127.0.0.1:9/v1', model: 'x' };
     await writeFile(engines, JSON.stringify({ engines: { chat }, llm: 'chat' }));
-    expect((await dramatis('serve', '--engines', engines, '--port', '0')).said).toMatch(
+    expect((await dramatis('serve', '--engines', engines, '--port', '0')).stderr).toMatch(
       /The engine "chat" has the unknown kind "__proto__"\. The kinds of LLM engines are: /,
     );
-    expect((await dramatis('serve', '--llm', 'toString', '--port', '0')).said).toMatch(
+    expect((await dramatis('serve', '--llm', 'toString', '--port', '0')).stderr).toMatch(
       /There is no LLM engine "toString"/,
     );
   });
@@ -97,8 +62,13 @@ describe('options', () => {
     ['serve', ['--port', '--auto'], '--port needs a value; write one that begins with a dash as --port=-…'],
     ['replay', ['x.wav', '--json=yes'], '--json takes no value.\n'],
     ['serve', ['extra'], 'Unexpected argument "extra"'],
-  ])('is told in a sentence: %s %j', async (command, args, said) => {
-    expect(faultText(await faultOf(command, args))).toEqual({ text: expect.stringContaining(said), status: 2 });
+    [
+      'voices',
+      ['add', 'x.wav', '--id', 'x', '--consent', 'x', '--language', 'Klingon!'],
+      '--language must be a tag such as',
+    ],
+  ])('explains a wrong option in one sentence: %s %j', async (command, args, said) => {
+    expect(await dramatis(command, ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(said) });
   });
 
   it('explains a wrong option of eval in one sentence', async () => {
@@ -117,56 +87,38 @@ describe('data folder', () => {
     ['voices', ['add', 'talk.wav', '--consent', 'x']],
     ['characters', ['import', 'card.json']],
     ['characters', ['new', '--text', 'package.json', '--name', 'x', ...writer]],
-  ])('is told at once, with what to do: %s %j', async (command, args) => {
-    const fault = await faultOf(command, [...args, '--data-dir', '/proc/nowhere']);
+  ])('explains at once how to choose another data folder if it cannot be created: %s %j', async (command, args) => {
     const said = /\/proc(\/\w+)*: the folder cannot be created \(\w+\)\. Choose another with --data-dir/;
-    expect(faultText(fault)).toEqual({ text: expect.stringMatching(said), status: 1 });
+    expect(await dramatis(command, ...args, '--data-dir', '/proc/nowhere')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(said),
+    });
   });
 
   it('explains at once if the folder for a drafted character cannot be created', async () => {
     const args = ['new', '--text', 'package.json', '--name', 'x', ...writer, '--out', '/proc/nowhere'];
-    expect(faultText(await faultOf('characters', args)).text).toMatch(/the folder cannot be created .* with --out\.$/);
+    expect((await dramatis('characters', ...args)).stderr).toMatch(/the folder cannot be created .* with --out\.\n$/);
   });
 });
 
-describe('a server that cannot start', () => {
-  it('says that nobody is called as its default character', async () => {
-    const fault = await faultOf('serve', ['--port', '0', '--default-character', 'nobody']);
-    expect(faultText(fault).text).toMatch(
+describe('commands that cannot do their work', () => {
+  it('lists the characters if the default character is unknown', async () => {
+    const { stderr } = await dramatis('serve', '--port', '0', '--default-character', 'nobody');
+    expect(stderr).toMatch(
       /DRAMATIS_DEFAULT_CHARACTER is "nobody", which does not exist\. The characters are: abraham-lincoln, /,
     );
   });
 
-  it.each([
-    // What it had opened by then kept it alive for ever.
-    [['--smart-turn', 'nope.onnx'], /smart-turn: its weights are not at nope\.onnx/],
-    [['--host', 'nowhere.invalid', '--api-keys', 'k'], /nowhere\.invalid is not an address of this machine/],
-  ])('says why, and ends: %j', async (args, said) => {
-    const ran = await dramatis('serve', '--port', '0', ...args);
-    expect(ran.said).toMatch(said);
-    expect(ran.status).toBe(1);
-  });
-});
-
-describe('the language of a voice', () => {
-  it('is a tag, not any word', async () => {
-    const ran = await dramatis('voices', 'add', 'talk.wav', '--id', 'x', '--consent', 'x', '--language', 'Klingon!');
-    expect(ran).toMatchObject({
-      status: 2,
-      said: expect.stringContaining('--language must be a tag such as en or zh'),
-    });
-  });
-});
-
-describe('a command that cannot do its work', () => {
-  it('says without a stack trace that the server of --url cannot be reached, or is no address', async () => {
+  it('explains without a stack trace that the server of --url is unreachable or not an address', async () => {
     const recording = path.join(folder, 'talk.wav');
     await writeWav(recording, new Float32Array(24_000), 24_000);
     const ask = (url: string) => dramatis('replay', recording, '--character', 'alice', '--url', url);
     const gone = await ask('http://127.0.0.1:9');
-    expect(gone.said).toMatch(/^dramatis replay: ws:\/\/127\.0\.0\.1:9 cannot be reached: .*\n$/);
-    const nonsense = await ask('nonsense');
-    expect(nonsense).toMatchObject({ status: 2, said: expect.stringContaining('"nonsense" is not a URL') });
+    expect(gone.stderr).toMatch(/^dramatis replay: ws:\/\/127\.0\.0\.1:9 cannot be reached: .*\n$/);
+    expect(await ask('nonsense')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('"nonsense" is not a URL'),
+    });
   });
 
   it('explains what to do if the port is taken or the characters folder is missing', async () => {
