@@ -22,11 +22,18 @@ const pages = [
   'characters/CHARACTERS.md',
   'server/CLIENTS.md',
   'server/ERRORS.md',
+  'server/GLOSSARY.md',
+  'server/PROTOCOL.md',
   'server/SETTINGS.md',
   'server/memory/MEMORY.md',
   'eval/SPEECHROLE.md',
   'test/bench/MEASURED.md',
 ];
+
+/** The pages above and the READMEs of all folders. */
+const everyPage = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.md') && !file.includes('node_modules'),
+);
 
 /** The cells of the rows of a table of the page on engines whose heading begins like this. */
 function rowsOf(tableHead: string): string[][] {
@@ -83,7 +90,7 @@ describe('the README and the pages it leads to', () => {
     expect(readme).toContain(`(${page}`);
   });
 
-  it.each(['README.md', ...pages])('links to what is there: %s', (page) => {
+  it.each(everyPage)('links to what is there: %s', (page) => {
     const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
     for (const [whole, file = '', anchor] of links) {
       const target = file === '' ? page : path.join(path.dirname(page), file);
@@ -130,6 +137,19 @@ describe('the README and the pages it leads to', () => {
     const told = rows.flatMap(([names = '']) => names.replaceAll('`', '').split(', '));
     expect(told.toSorted()).toEqual(Object.keys(speechDialects).toSorted());
     for (const row of rows) expect([row[0], row.filter((cell) => cell !== '').length]).toEqual([row[0], 5]);
+  });
+
+  it('has a glossary in which each term stands once, with files and folders that are there', () => {
+    const rows = read('server/GLOSSARY.md')
+      .split('\n')
+      .filter((line) => /^\| (?!term|---)/.test(line))
+      .map((line) => line.split('|').map((cell) => cell.trim()));
+    expect(rows.length).toBeGreaterThan(45);
+    const terms = rows.map(([, term]) => term);
+    expect(terms).toEqual([...new Set(terms)]);
+    for (const [, term, , places = ''] of rows)
+      for (const [, place = ''] of places.matchAll(/`([^`]+)`/g))
+        expect([term, place, existsSync(path.join(root, place))]).toEqual([term, place, true]);
   });
 
   it('gives the reason for every dependency', () => {

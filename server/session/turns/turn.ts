@@ -1,126 +1,7 @@
-import { endpointingTimeoutMs, type EndpointingTimeouts } from '../../../voices/turn-detector.ts';
-import type { OverlapKind } from '../contract/overlap.ts';
-
-/**
- * Phase of the turn. `settling`: the user fell silent, perhaps for good (endpointing). `overlapping`: the user makes a
- * sound over the reply, perhaps only a cough.
- */
-type TurnPhase =
-  /** `idleSinceMs`: the user has heard the reply and is silent since; absent: no idle timeout. */
-  | { readonly phase: 'listening'; readonly idleSinceMs?: number }
-  /** `quietFromMs`: since then the character has listened without a backchannel. */
-  | { readonly phase: 'hearing'; readonly quietFromMs: number }
-  /** `drafted`: a speculative reply to what was said so far is being made. */
-  | {
-      readonly phase: 'settling';
-      readonly sinceMs: number;
-      readonly settleMs: number;
-      readonly drafted: boolean;
-      readonly quietFromMs: number;
-    }
-  /** `wary`: a sound over this reply may have been its echo: the next one does not pause it. */
-  | { readonly phase: 'replying'; readonly wary: boolean }
-  | {
-      readonly phase: 'overlapping';
-      readonly sinceMs: number;
-      readonly wary: boolean;
-      /** The reply is paused. */
-      readonly held: boolean;
-      readonly is: OverlapKind | 'unknown';
-      /** Voice that does not match the reply's audio. */
-      readonly unlikeMs: number;
-      /** Voice that cannot be the reply itself. */
-      readonly aloneMs: number;
-      /** End of the sound, if it has ended. */
-      readonly endedMs?: number;
-    };
-
-/** State that outlives a phase. */
-interface TurnMemory {
-  /** The user's microphone picks up the character; forgotten after a reply without any sound over it. */
-  readonly echoes: boolean;
-  /** There was a sound over the present reply. */
-  readonly overlapped: boolean;
-}
-
-export type TurnState = TurnPhase & TurnMemory;
-
-/** `atMs`: audio time (samples heard), dated back to where speech or silence really began. */
-export type TurnEvent =
-  | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
-  /**
-   * Audio has come up to `atMs`; the last voiced part ended at `voicedMs`. `newMs`: voice since the last event.
-   * `replySounds`: the character can be heard right now.
-   */
-  | {
-      readonly type: 'clock';
-      readonly atMs: number;
-      readonly voicedMs: number;
-      readonly newMs: number;
-      readonly replySounds: boolean;
-    }
-  /** New or better transcript of the turn; `completeness`: end-of-turn probability, if known. */
-  | { readonly type: 'pause-judged'; readonly completeness?: number }
-  /** Class of the sound over the reply from `sinceMs` to `untilMs`; may come after its end. */
-  | { readonly type: 'overlap-judged'; readonly is: OverlapKind; readonly sinceMs: number; readonly untilMs: number }
-  /** The microphone turned out to pick up the reply: the present sound is its echo. */
-  | { readonly type: 'echo-found' }
-  /** The words or the voice of a sound over the reply turned out to be the character's own. */
-  | { readonly type: 'echo-heard' }
-  /** A reply began, requested by the client or by `utterance-close`. */
-  | { readonly type: 'reply-start' }
-  /**
-   * The reply ended: spoken, failed or cancelled. `heardByMs`: time by which the user will have heard all of it; absent
-   * if it is not the user's turn.
-   */
-  | { readonly type: 'reply-end'; readonly heardByMs?: number }
-  /** The user did something other than speak. */
-  | { readonly type: 'user-active'; readonly atMs: number }
-  /** The client took the audio itself, by committing or clearing the buffer. */
-  | { readonly type: 'utterance-taken' };
-
-export type TurnAction =
-  /** Speech from `atMs` on is a new utterance of the user. */
-  | { readonly type: 'utterance-open'; readonly atMs: number }
-  /** The open utterance is complete; its speech ended at `atMs`. */
-  | { readonly type: 'utterance-close'; readonly atMs: number }
-  /** The user pauses: ask the turn detector. */
-  | { readonly type: 'pause' }
-  /** The turn will probably end soon: begin a speculative reply. */
-  | { readonly type: 'draft' }
-  /** The user pauses and will go on: give a backchannel. */
-  | { readonly type: 'nod' }
-  /** The user goes on: discard the speculative reply. */
-  | { readonly type: 'draft-drop' }
-  /** Start to classify the sound over the reply, from `atMs` on. */
-  | { readonly type: 'overlap-open'; readonly atMs: number }
-  /** The sound over the reply has ended. */
-  | { readonly type: 'overlap-close' }
-  /** The sound over the reply is its echo: do not recognize it any more. */
-  | { readonly type: 'overlap-drop' }
-  | { readonly type: 'reply-hold' }
-  | { readonly type: 'reply-resume' }
-  /** The user interrupts: stop the running reply. */
-  | { readonly type: 'reply-abort' }
-  /** The user has been silent since `sinceMs`: the character speaks up. */
-  | { readonly type: 'speak-up'; readonly sinceMs: number };
-
-export interface TurnPolicy {
-  /** Silence that ends the user's turn if there is no end-of-turn probability. */
-  readonly settleMs: number;
-  /** Range of timeouts if there is an end-of-turn probability; absent: always `settleMs`. */
-  readonly patience?: EndpointingTimeouts;
-  /** How long before the end of a turn a speculative reply is begun; absent: never before it. */
-  readonly draftLeadMs?: number;
-  /** Voice over a reply that counts as a barge-in whatever its words are. */
-  readonly bargeInMs: number;
-  /** True if speech over a reply stops it. */
-  readonly interrupts: boolean;
-  /** How long the user may talk until the next pause brings a backchannel; absent: forever. */
-  readonly nodEveryMs?: number;
-  /** Silence after a reply until the character speaks up; absent: never. */
-  readonly idleMs?: number;
-}
+import { endpointingTimeoutMs } from '../../../voices/turn-detector.ts';
+import { mayGoOn } from '../../responders/turn-order.ts';
+import type { Utterance } from '../input/utterance.ts';
+import type { TurnPhase, TurnMemory, TurnState, TurnEvent, TurnAction, TurnPolicy } from './turn-state.ts';
 
 type Step = { readonly state: TurnState; readonly actions: readonly TurnAction[] };
 
@@ -144,9 +25,6 @@ const surelyUserMs = 192;
 /** Voice over the reply after which an echo would have been found. */
 const surelyUnlikeMs = 384;
 
-/** The state before any audio. */
-export const initialTurn: TurnState = { phase: 'listening', echoes: false, overlapped: false };
-
 /** The turn machine: pure, without a clock. Returns the next state and the actions, in order. */
 export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): Step {
   switch (event.type) {
@@ -159,17 +37,23 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
     case 'pause-judged':
       return state.phase === 'settling' ? judged(state, event.completeness, policy) : stay(state);
     case 'overlap-judged':
-      return onOverlapJudged(state, event, policy);
+      return onOverlapJudged({ ...state, unattributed: undefined }, event, policy);
+    case 'overlap-unattributed':
+      return stay({ ...state, unattributed: event.utterance });
     case 'echo-found':
       return onEchoFound(state);
     case 'echo-heard':
       return stay(state.echoes ? state : { ...state, echoes: true });
+    case 'utterance-closed':
+      return onClosed(state, event.utterance, policy);
+    case 'utterance-understood':
+      return onUnderstood(state, event);
     case 'reply-start':
-      return state.phase === 'listening' ? enter(state, replying(state)) : stay(state);
+      return onReplyStart({ ...state, isReplying: true });
     case 'user-active':
       return isIdle(state) ? enter(state, listening(event.atMs)) : stay(state);
     case 'reply-end':
-      return onReplyEnd(forgetEcho(state), event.heardByMs);
+      return onReplyEnd(state, event, policy);
     case 'utterance-taken':
       return onTaken(state);
   }
@@ -218,9 +102,13 @@ function onSpeechStart(state: TurnState, atMs: number, policy: TurnPolicy): Step
 }
 
 function onSpeechEnd(state: TurnState, atMs: number, policy: TurnPolicy): Step {
-  if (state.phase === 'hearing') return settle(state, atMs, state.quietFromMs, policy);
-  if (state.phase === 'overlapping') return stay({ ...state, endedMs: atMs });
-  return stay(state);
+  const next =
+    state.phase === 'hearing'
+      ? settle(state, atMs, state.quietFromMs, policy)
+      : stay(state.phase === 'overlapping' ? { ...state, endedMs: atMs } : state);
+  const { unattributed: utterance } = state;
+  if (utterance === undefined) return next;
+  return { ...next, actions: [...next.actions, { type: 'overlap-attribute', utterance }] };
 }
 
 function onClock(state: TurnState, clock: Extract<TurnEvent, { type: 'clock' }>, policy: TurnPolicy): Step {
@@ -290,7 +178,8 @@ function onOverlapJudged(
   // Classified as words only after the reply resumed or ended.
   const isFree = state.phase === 'replying' || state.phase === 'listening';
   if (is !== 'words' || untilMs - sinceMs < leastWordsMs || !isFree) return stay(state);
-  return settle(state, untilMs, sinceMs, policy, opening(sinceMs, state.phase === 'replying' && policy.interrupts));
+  const aborts = state.phase === 'replying' && policy.interrupts;
+  return settle(interrupted(state, aborts), untilMs, sinceMs, policy, opening(sinceMs, aborts));
 }
 
 /** The reply goes on, as easy to interrupt as before. */
@@ -304,9 +193,10 @@ function interrupt(state: In<'overlapping'>, policy: TurnPolicy): Step {
   const actions = opening(state.sinceMs, policy.interrupts);
   // The client turned interruptions off after the reply was held.
   if (state.held && !policy.interrupts) actions.push({ type: 'reply-resume' });
+  const memory = interrupted(state, policy.interrupts);
   return state.endedMs === undefined
-    ? enter(state, { phase: 'hearing', quietFromMs: state.sinceMs }, actions)
-    : settle(state, state.endedMs, state.sinceMs, policy, actions);
+    ? enter(memory, { phase: 'hearing', quietFromMs: state.sinceMs }, actions)
+    : settle(memory, state.endedMs, state.sinceMs, policy, actions);
 }
 
 /** Resumes the reply. From now on, by default, only words stop it: the same kind of sound may come again. */
@@ -315,7 +205,52 @@ function resume(state: In<'overlapping'>, wary = true): Step {
   return enter(state, { phase: 'replying', wary }, [{ type: 'overlap-close' }, ...actions]);
 }
 
-function onReplyEnd(state: TurnState, heardByMs: number | undefined): Step {
+/** What the user says now is answered together with what was said before. */
+function interrupted(memory: TurnMemory, aborts: boolean): TurnMemory {
+  return aborts ? { ...memory, answering: undefined } : memory;
+}
+
+function onClosed(state: TurnState, utterance: Utterance | undefined, policy: TurnPolicy): Step {
+  const answering = policy.answers ? utterance : state.answering;
+  const next = { ...state, answering, spokenOver: state.isReplying };
+  return answering === undefined && !state.isReplying ? endReply(next) : stay(next);
+}
+
+function onUnderstood(
+  state: TurnState,
+  { utterance, outcome, heardMs }: Extract<TurnEvent, { type: 'utterance-understood' }>,
+): Step {
+  if (utterance !== state.answering) return stay(state);
+  const { isReplying, spokenOver } = state;
+  const isSaid = outcome === 'words' || outcome === 'unclear';
+  const next = { ...state, answering: undefined };
+  if (isSaid && !isReplying) return { state: next, actions: [{ type: 'reply', to: { utterance, outcome } }] };
+  const owesAnswer = state.owesAnswer || (isSaid && spokenOver);
+  const last = isReplying ? stay({ ...next, owesAnswer }) : endReply(next, heardMs);
+  return { ...last, actions: [{ type: 'draft-drop' }, ...last.actions] };
+}
+
+function onReplyStart(state: TurnState): Step {
+  return state.phase === 'listening' ? enter(state, replying(state)) : stay(state);
+}
+
+/** The next reply answers speech over this one, or goes on with the scene. */
+function onReplyEnd(
+  before: TurnState,
+  { heardByMs, isCancelled, hasCalls, wasPlayed, ...reply }: Extract<TurnEvent, { type: 'reply-end' }>,
+  policy: TurnPolicy,
+): Step {
+  const ended = endReply({ ...before, isReplying: false, spokenOver: false, owesAnswer: false }, heardByMs);
+  const { phase, answering } = ended.state;
+  const userSpeaks = reply.userSpeaks || phase === 'hearing' || phase === 'settling' || answering !== undefined;
+  const owesAnswer = before.owesAnswer && policy.answers && !isCancelled && !hasCalls && !userSpeaks;
+  const goesOn = policy.goesOn && wasPlayed && mayGoOn(userSpeaks, policy.userPlays);
+  return owesAnswer || goesOn ? { ...ended, actions: [...ended.actions, { type: 'reply' }] } : ended;
+}
+
+/** Ends the character's turn. */
+function endReply(before: TurnState, heardByMs?: number): Step {
+  const state = forgetEcho(before);
   if (state.phase === 'replying') return enter(state, listening(heardByMs));
   if (state.phase !== 'overlapping') return stay(state);
   if (state.endedMs !== undefined || state.is === 'aside') {
@@ -352,8 +287,10 @@ function stay(state: TurnState): Step {
 }
 
 /** Begins a phase; the rest of the state stays. */
-function enter({ echoes, overlapped }: TurnMemory, phase: TurnPhase, actions: readonly TurnAction[] = []): Step {
-  return { state: { ...phase, echoes, overlapped }, actions };
+function enter(memory: TurnMemory, phase: TurnPhase, actions: readonly TurnAction[] = []): Step {
+  const { echoes, overlapped, unattributed, isReplying, answering, spokenOver, owesAnswer } = memory;
+  const kept: TurnMemory = { echoes, overlapped, unattributed, isReplying, answering, spokenOver, owesAnswer };
+  return { state: { ...phase, ...kept }, actions };
 }
 
 /** Speech start is reported before the reply is aborted: stock clients rely on that order. */

@@ -175,7 +175,7 @@ describe('authentication', () => {
     const { ask, call } = await open({ maxSessions: '1' });
     const first = call();
     await first.until('session.created');
-    expect(await call().refused).toMatchObject({ status: 503, code: 'server_busy' });
+    expect(await call().refused).toEqual({ status: 503, code: 'server_busy', retryAfter: '5' });
     first.socket.close();
     await expect.poll(async () => (await ask('/healthz')).body).toContain('"active":0');
     await call().until('session.created');
@@ -225,29 +225,5 @@ describe('character of a session', () => {
     for (const client of clients) expect(await client.closed).toMatchObject({ code: 1001 });
     const [fault] = (await once(connect(port, '127.0.0.1'), 'error')) as [NodeJS.ErrnoException];
     expect(fault.code).toBe('ECONNREFUSED');
-  });
-});
-
-describe('log', () => {
-  it('logs sessions without any API key, query or conversation text', async () => {
-    const { ask, at, call, log } = await open(withKey);
-    for (const path of ['/healthz', '/nothing', '/%zz']) await ask(`${path}?api_key=${key}`);
-    await record(new WebSocket(`ws://${at}/healthz?api_key=${key}`)).closed;
-    await ask('/v1/models', { authorization: `Bearer ${key}-wrong` });
-    await call(`?api_key=${key}`, {}, ['realtime', `openai-insecure-api-key.${key}-wrong`]).refused;
-    await call(`?model=${key}`, { authorization: `Bearer ${key}` }).closed;
-    const client = call(`?model=alice&token=${key}`, {}, ['realtime', `openai-insecure-api-key.${key}`]);
-    await client.until('session.created');
-    client.socket.send(`${key} is no JSON`);
-    client.send({ type: key });
-    const content = [{ type: 'input_text', text: `my ${key}` }];
-    client.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
-    client.send({ type: 'response.create' });
-    await client.until('response.done');
-    client.socket.close();
-    await expect.poll(() => log.join('')).toContain('session closed');
-    expect(log.join('')).toContain('session opened');
-    expect(log.join('')).not.toContain(key);
-    expect(log.join('')).not.toContain('One two three');
   });
 });

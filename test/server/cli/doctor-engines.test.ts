@@ -124,9 +124,9 @@ it('reports one line with the remedy for each engine that is broken in its own w
   };
   const file = await enginesFile({
     engines: { ...recognizers, ...minds, ...synthesizers, ...omnis },
-    recognizer: Object.keys(recognizers),
-    mind: Object.keys(minds),
-    synthesizer: Object.keys(synthesizers),
+    asr: Object.keys(recognizers),
+    llm: Object.keys(minds),
+    tts: Object.keys(synthesizers),
     omni: Object.keys(omnis),
     turns: { kind: 'smart-turn', model: '/nowhere/smart-turn.onnx' },
   });

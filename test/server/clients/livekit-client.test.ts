@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../../server/config/config.ts';
-import { buildApp } from '../../../server/app/app.ts';
-import { readCharacters } from '../../../server/cast/cast.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { silence, tone } from '../../fakes/vad.ts';
+import { serve } from '../../rigs/serve-rig.ts';
 
 const home = path.resolve(import.meta.dirname, '../../stock-livekit');
 const available = existsSync(path.join(home, 'node_modules'));
@@ -56,11 +53,7 @@ afterEach(async () => {
 async function open(engines: ReturnType<typeof fakeEngines>) {
   const { agents, plugin, rtc } = await loadLiveKit();
   agents.initializeLogger({ pretty: false, level: 'error' });
-  const config = readConfig({ flags: { port: '0', logLevel: 'silent' }, environment: {} });
-  const app = await buildApp({ config, engines, characters: await readCharacters(config), version: '0' });
-  closing.push(() => app.close());
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const { port } = await serve({ engines });
   const model = new plugin.realtime.RealtimeModel({
     baseURL: `http://127.0.0.1:${port}/v1`,
     apiKey: 'none',

@@ -1,10 +1,11 @@
-import { RealtimeAgent, RealtimeSession, type RealtimeItem } from '@openai/agents-realtime';
+import { RealtimeAgent, RealtimeSession, tool, type RealtimeItem } from '@openai/agents-realtime';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { openEngines, type Engines } from '../../../server/engines/engines.ts';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../../voices/audio.ts';
-import type { RecordedEvent } from '../../conformance/realtime-order.ts';
+import { unfinishedResponses, type RecordedEvent } from '../../conformance/realtime-order.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { atThePaceOfSpeech, spoken } from '../../fakes/spoken.ts';
 import { openTlsTunnel } from '../../fakes/network/tls-tunnel.ts';
@@ -155,8 +156,8 @@ describe('openai package', () => {
 
 describe('@openai/agents-realtime', () => {
   /** A session of an agent; records everything, and what the SDK makes of it. */
-  async function connect(port: number, model: string) {
-    const agent = new RealtimeAgent({ name: 'Guest', instructions: 'It rains.', voice: 'marin' });
+  async function connect(port: number, model: string, tools: ReturnType<typeof tool>[] = []) {
+    const agent = new RealtimeAgent({ name: 'Guest', instructions: 'It rains.', voice: 'marin', tools });
     const session = new RealtimeSession(agent, { transport: 'websocket', model, historyStoreAudio: true });
     const events: RecordedEvent[] = [];
     const faults: unknown[] = [];
@@ -241,6 +242,33 @@ describe('@openai/agents-realtime', () => {
       response: { status: 'cancelled', status_details: { reason: 'client_cancelled' } },
     });
     await client.until(() => client.events.some((event) => event.type === 'conversation.item.truncated'));
+    expect(client.faults).toEqual([]);
+    expectOrder(client.events);
+  });
+
+  it('runs functions with the agents SDK and continues with their outputs', async () => {
+    const places: string[] = [];
+    const weather = tool({
+      name: 'get_weather',
+      description: 'The weather of a place.',
+      parameters: z.object({ place: z.string() }),
+      execute: async ({ place }) => {
+        places.push(place);
+        return `It rains in ${place}.`;
+      },
+    });
+    const calls = ['London', 'Paris'].map((place) => ({ name: 'get_weather', arguments: JSON.stringify({ place }) }));
+    // The SDK asks for a response after each output, so the character may speak more than once.
+    const told = Array<string>(20).fill('It rains in both.');
+    const engines = fakeEngines({ says: [{ text: 'Let me look.', calls }, ...told] });
+    const server = await open(engines);
+    using client = await connect(server.port, 'sherlock-holmes', [weather]);
+    client.session.sendMessage('Will it rain?');
+    const outputs = (): string[] =>
+      engines.agent.histories.at(-1)?.flatMap((message) => (message.role === 'tool' ? [message.text] : [])) ?? [];
+    await client.until(() => outputs().join(' ') === 'It rains in London. It rains in Paris.');
+    await client.until(() => unfinishedResponses(client.events).length === 0);
+    expect(places).toEqual(['London', 'Paris']);
     expect(client.faults).toEqual([]);
     expectOrder(client.events);
   });

@@ -90,12 +90,6 @@ describe('session limits', () => {
     expect(await late.closed).toEqual({ code: 1013, reason: 'server_busy' });
   });
 
-  it('answers 503 with Retry-After while all slots are taken', async () => {
-    const { call } = await serve({ flags: { maxSessions: '1' } });
-    await call().until('session.created');
-    expect(await call().refused).toEqual({ status: 503, code: 'server_busy', retryAfter: '5' });
-  });
-
   it('limits handshakes per address, whether they succeed or not', async () => {
     const { call } = await serve({ flags: { apiKeys: 'key', maxHandshakesPerMinute: '3', trustProxy: '1' } });
     const from = (address: string, key: string): ReturnType<typeof call> =>

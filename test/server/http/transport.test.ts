@@ -171,12 +171,21 @@ describe('log', () => {
       headers: { ...bearer(key), 'content-type': 'application/json' },
       body: `{"${secret}`,
     });
-    const wire = call('?model=alice', {}, ['realtime', `openai-insecure-api-key.${key}`]);
+    await call(`?model=${secret}`, bearer(key)).closed;
+    const wire = call(`?model=alice&token=${secret}`, {}, ['realtime', `openai-insecure-api-key.${key}`]);
     await wire.until('session.created');
     wire.send({ type: 'session.update', session: { instructions: secret } });
     wire.send({ type: secret });
     await wire.until('error');
-    expect(log.length).toBeGreaterThan(5);
+    wire.socket.send(`${secret} is not JSON`);
+    const content = [{ type: 'input_text', text: secret }];
+    wire.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
+    wire.send({ type: 'response.create' });
+    await wire.until('response.done');
+    wire.socket.close();
+    await expect.poll(() => log.join('')).toContain('session closed');
+    expect(log.join('')).toContain('session opened');
+    expect(log.join('')).not.toContain('One two three');
     expect(log.join('')).not.toContain(key);
   });
 });

@@ -91,13 +91,6 @@ describe('beta transcription session', () => {
     await wire.hangUp();
   });
 
-  it('opens a beta transcription session by the intent in the URL', async () => {
-    const { call } = await serve();
-    const wire = call('?intent=transcription', beta);
-    const { session } = await wire.until('transcription_session.created');
-    expect(session.object).toBe('realtime.transcription_session');
-  });
-
   it('creates a beta transcription session over HTTP and opens it with its client secret', async () => {
     const { ask, call } = await serve({ flags: { apiKeys: 'key' } });
     const { status, body } = await ask('/v1/realtime/transcription_sessions', {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBeta, toBeta } from '../../../server/realtime/beta.ts';
-import { silence, tone } from '../../fakes/vad.ts';
 import { connectBeta } from '../../rigs/beta-rig.ts';
+import { action, engineScript, performAll } from '../../rigs/random-client.ts';
 
 describe('toBeta', () => {
   it('drops server events that the beta does not have', () => {
@@ -36,36 +36,10 @@ describe('toBeta', () => {
   });
 
   it('sends only event types of the beta and in order, whatever a client does', async () => {
-    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] };
-    const act = fc.oneof(
-      { weight: 4, arbitrary: fc.integer({ min: 40, max: 900 }).map((ms) => ({ speak: ms })) },
-      { weight: 4, arbitrary: fc.integer({ min: 40, max: 1200 }).map((ms) => ({ silence: ms })) },
-      fc.constantFrom(
-        { send: { type: 'response.create' } },
-        { send: { type: 'response.create', response: { modalities: ['text'] } } },
-        { send: { type: 'response.create', response: { conversation: 'none', input: [item] } } },
-        { send: { type: 'response.cancel' } },
-        { send: { type: 'input_audio_buffer.commit' } },
-        { send: { type: 'input_audio_buffer.clear' } },
-        { send: { type: 'conversation.item.create', item: { ...item, id: 'one' } } },
-        { send: { type: 'conversation.item.retrieve', item_id: 'one' } },
-        { send: { type: 'conversation.item.delete', item_id: 'one' } },
-        { send: { type: 'session.update', session: { turn_detection: null } } },
-        { send: { type: 'session.update', session: { turn_detection: { type: 'server_vad' } } } },
-        { send: { type: 'nonsense' } },
-      ),
-    );
     await fc.assert(
-      fc.asyncProperty(fc.array(act, { maxLength: 20 }), async (script) => {
-        const wire = connectBeta({
-          hears: ['hello', '', new Error('recognition broke'), 'again'],
-          says: ['One two three four five six.', new Error('mind broke'), 'Seven.'],
-        });
-        for (const step of script) {
-          if ('speak' in step) await wire.stream(tone(step.speak));
-          else if ('silence' in step) await wire.stream(silence(step.silence));
-          else wire.send(step.send);
-        }
+      fc.asyncProperty(fc.array(action, { maxLength: 20 }), async (script) => {
+        const wire = connectBeta(engineScript);
+        await performAll(wire, script);
         await expect(wire.hangUp()).resolves.toBeUndefined();
       }),
       { numRuns: 40 },

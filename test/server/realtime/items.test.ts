@@ -57,7 +57,7 @@ describe('conversation items', () => {
     await wire.hangUp();
   });
 
-  it('inserts items after the item that the client names', async () => {
+  it('inserts items after the item that the client names, and none after an unknown one', async () => {
     const wire = connect();
     await add(wire, { ...call, id: 'a' });
     await add(wire, { ...output, id: 'b' });
@@ -72,6 +72,10 @@ describe('conversation items', () => {
       ['c', null],
       ['d', 'a'],
     ]);
+    await add(wire, { ...mcp, id: 'e' }, 'gone');
+    expect(wire.last('error').error).toMatchObject({ code: 'item_not_found', param: 'previous_item_id' });
+    expect(await retrieved(wire, 'e')).toBeUndefined();
+    expect(wire.last('error').error.code).toBe('item_retrieve_invalid_item_id');
     await wire.hangUp();
   });
 

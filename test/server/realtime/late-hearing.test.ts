@@ -64,34 +64,15 @@ describe('heard position after response.done', () => {
     expect(await remembered()).toMatch(/^One two( three)?$/);
   });
 
-  it('keeps the whole reply if the client plays it to its end after the interruption', async () => {
-    const { heard, interrupt, remembered } = await afterReply();
-    heard(60);
-    await interrupt();
-    heard(210);
-    heard(400);
-    expect(await remembered()).toBe(line);
-  });
-
-  it('keeps the whole reply if the user does not interrupt', async () => {
-    const { wire, heard, remembered } = await afterReply();
-    heard(60);
-    heard(210);
-    await wire.stream(silence(1_000));
-    expect(await remembered()).toBe(line);
-  });
-
-  it('keeps the whole reply if speech does not interrupt', async () => {
-    const { heard, interrupt, remembered } = await afterReply({ interrupt_response: false });
-    heard(60);
-    await interrupt();
-    heard(210);
-    expect(await remembered()).toBe(line);
-  });
-
-  it('keeps the whole reply if the client never reports playback', async () => {
-    const { interrupt, remembered } = await afterReply();
-    await interrupt();
+  it.each<[string, Record<string, unknown>, readonly ('speaks over it' | number)[]]>([
+    ['the client plays it to its end', {}, [60, 'speaks over it', 210, 400]],
+    ['the user does not interrupt', {}, [60, 210]],
+    ['speech does not interrupt', { interrupt_response: false }, [60, 'speaks over it', 210]],
+    ['the client never reports playback', {}, ['speaks over it']],
+  ])('keeps the whole reply if %s', async (_if, turnDetection, events) => {
+    const { wire, heard, interrupt, remembered } = await afterReply(turnDetection);
+    for (const event of events) await (event === 'speaks over it' ? interrupt() : heard(event));
+    if (!events.includes('speaks over it')) await wire.stream(silence(1_000));
     expect(await remembered()).toBe(line);
   });
 

@@ -19,7 +19,7 @@ describe('event order', () => {
       }),
       { numRuns: 250 },
     );
-  });
+  }, 60_000);
 
   it('sends no response in a transcription session, whatever a client does', async () => {
     await fc.assert(

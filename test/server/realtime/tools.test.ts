@@ -141,7 +141,10 @@ describe('function calls', () => {
     const wire = connect({ says: [{ calls: [rain] }] });
     wire.send({ type: 'response.create', response: { conversation: 'none', input: [], tools: [weather] } });
     await wire.clock.advance(100);
-    expect(wire.last('response.done').response.output).toMatchObject([{ type: 'function_call' }]);
+    expect(wire.last('response.done').response).toMatchObject({
+      conversation_id: null,
+      output: [{ type: 'function_call' }],
+    });
     expect(wire.types()).not.toContain('conversation.item.added');
     await wire.hangUp();
   });

@@ -142,10 +142,13 @@ describe('session.update', () => {
           transcription: { model: 'gpt-4o-transcribe', prompt: 'names', keywords: ['x'] },
           noise_reduction: { type: 'near_field' },
         },
-        output: { voice: { id: 'voice_1' } },
+        output: { voice: { id: 'voice_1' }, speed: 1.2 },
       },
     });
-    expect(session).toMatchObject({ model: 'sherlock-holmes', audio: { output: { voice: 'sherlock-holmes' } } });
+    expect(session).toMatchObject({
+      model: 'sherlock-holmes',
+      audio: { output: { voice: 'sherlock-holmes', speed: 1.2 } },
+    });
     await wire.hangUp();
   });
 

@@ -172,30 +172,6 @@ describe('choosing a scene during a session', () => {
     await wire.hangUp();
   });
 
-  it('marks replies of a scene as not belonging to the character’s memory', async () => {
-    const ended: boolean[] = [];
-    const memory = {
-      begin: () => undefined,
-      nameUser: () => undefined,
-      note: (event: { type: string }, onStage: boolean) => {
-        if (event.type === 'reply-ended') ended.push(onStage);
-        return undefined;
-      },
-      recall: () => Promise.resolve([]),
-      close: () => Promise.resolve(),
-    };
-    const wire = connect({ memory });
-    wire.send({ type: 'response.create' });
-    await wire.clock.advance(100);
-    wire.choose({ id: 'the-locked-garden' });
-    wire.send({ type: 'response.create' });
-    await wire.clock.advance(5_000);
-    // The character's own, which the scene cut short, then those of the scene.
-    expect(ended.slice(0, 2)).toEqual([false, true]);
-    expect(new Set(ended.slice(1))).toEqual(new Set([true]));
-    await wire.hangUp();
-  });
-
   it('continues the scene with its history after a restart', async () => {
     const first = connect();
     first.choose({ id: 'the-locked-garden' });

@@ -139,30 +139,6 @@ describe('reply', () => {
     expect(rig.agent.histories.at(-1)?.[1]?.text).toMatch(/^One two three four five( six)?$/);
   });
 
-  it('continues the reply through a cough', async () => {
-    const rig = openRig({});
-    rig.send({ type: 'item-add', item: typed('a', 'hi') });
-    rig.send({ type: 'reply', request: { inConversation: true } });
-    await rig.silence(200);
-    await rig.speak(100);
-    await rig.silence(1_500);
-    expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
-    expect(rig.of('speech-started')).toHaveLength(0);
-  });
-
-  it('truncates a reply to the words the client heard', async () => {
-    const rig = openRig({});
-    rig.send({ type: 'item-add', item: typed('a', 'hi') });
-    rig.send({ type: 'reply', request: { inConversation: true } });
-    await rig.clock.advance(2_000);
-    const id = rig.of('reply-item')[0]?.item.id ?? '';
-    rig.send({ type: 'item-truncate', id, contentIndex: 0, heardMs: 250 });
-    await settle();
-    expect(rig.of('item-truncated')[0]?.heardMs).toBe(250);
-    const item = rig.session.conversation.get(id);
-    expect(item && textOf(item)).toBe('One two three');
-  });
-
   it('ends a failed reply with a coded problem and completes the next', async () => {
     const failure = new EngineError('tts', 'ENGINE_UNAVAILABLE', 'cannot be reached');
     const synthesizer = fakeSynthesizer({ failOn: 'broken', error: failure });

@@ -1,13 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Utterance } from '../../../../server/session/input/utterance.ts';
+import { step } from '../../../../server/session/turns/turn.ts';
 import {
   initialTurn,
-  step,
   type TurnAction,
   type TurnEvent,
   type TurnPolicy,
   type TurnState,
-} from '../../../../server/session/turns/turn.ts';
+} from '../../../../server/session/turns/turn-state.ts';
 
 const policies: TurnPolicy[] = [true, false].flatMap((interrupts) => [
   { settleMs: 500, bargeInMs: 160, interrupts },
@@ -31,6 +32,7 @@ class Promises {
   #overheard = false;
   #echoes = false;
   #overlapped = false;
+  #unattributed: Utterance | undefined;
   #last = initialTurn;
 
   constructor(policy: TurnPolicy) {
@@ -83,6 +85,8 @@ class Promises {
         this.#overheard = true;
         this.#overlapped = true;
         return;
+      case 'overlap-attribute':
+        return expect(action.utterance).toBe(this.#unattributed);
       case 'overlap-drop':
         return expect(this.#overheard).toBe(true);
       case 'overlap-close':
@@ -98,6 +102,8 @@ class Promises {
   /** Applies what the rest of the session does by itself. */
   note(event: TurnEvent): void {
     if (event.type === 'utterance-taken') this.#open = false;
+    if (event.type === 'overlap-unattributed') this.#unattributed = event.utterance;
+    if (event.type === 'overlap-judged') this.#unattributed = undefined;
     if (event.type === 'echo-heard') this.#echoes = true;
     if (event.type !== 'reply-end') return;
     this.#held = false;
@@ -132,11 +138,13 @@ const draws = fc.array(
   fc.oneof(
     drawOf(fc.constant(40), 'speech-start', 'speech-end', 'clock'),
     drawOf(fc.constant(0), 'reply-start', 'reply-end', 'utterance-taken', 'user-active'),
-    drawOf(fc.constant(0), 'pause-judged', 'overlap-judged', 'echo-found', 'echo-heard'),
+    drawOf(fc.constant(0), 'pause-judged', 'overlap-judged', 'overlap-unattributed', 'echo-found', 'echo-heard'),
     drawOf(fc.nat(900), 'clock'),
   ),
   { maxLength: 200 },
 );
+
+const utterances = ['one', 'two', 'three', 'four'].map((id) => ({ id }) as Utterance);
 
 function eventOf({ type, share: says }: Draw, atMs: number): TurnEvent {
   switch (type) {
@@ -148,6 +156,8 @@ function eventOf({ type, share: says }: Draw, atMs: number): TurnEvent {
       const is = says > 0.5 ? 'words' : says > 0.2 ? 'aside' : 'unclear';
       return { type, is, sinceMs: atMs - 400 * says, untilMs: atMs };
     }
+    case 'overlap-unattributed':
+      return { type, utterance: utterances[Math.floor(says * 3)] as Utterance };
     case 'reply-end':
       return says > 0.5 ? { type, heardByMs: atMs } : { type };
     case 'reply-start':

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Utterance } from '../../../../server/session/input/utterance.ts';
+import { step } from '../../../../server/session/turns/turn.ts';
 import {
   initialTurn,
-  step,
   type TurnAction,
   type TurnEvent,
   type TurnPolicy,
   type TurnState,
-} from '../../../../server/session/turns/turn.ts';
+} from '../../../../server/session/turns/turn-state.ts';
 
 const policy: TurnPolicy = { settleMs: 500, bargeInMs: 500, interrupts: true };
 const semantic: TurnPolicy = { ...policy, patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 }, draftLeadMs: 600 };
@@ -269,6 +270,19 @@ describe('overlap', () => {
     const { state, actions } = play([begun, { type: 'utterance-taken' }], replying);
     expect(types(actions).slice(2)).toEqual(['overlap-close', 'reply-resume']);
     expect(state.phase).toBe('replying');
+  });
+});
+
+describe('words over a reply that may be its echo', () => {
+  const utterance = { id: 'item_1' } as Utterance;
+  const asked: TurnEvent = { type: 'overlap-unattributed', utterance };
+  const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
+
+  it('are attributed again at the end of each sound, until they are judged', () => {
+    const { state, actions } = play([{ type: 'speech-start', atMs: 1_000 }, asked, ended], replying);
+    expect(actions.at(-1)).toEqual({ type: 'overlap-attribute', utterance });
+    const judged = step(state, { type: 'overlap-judged', is: 'aside', sinceMs: 1_000, untilMs: 1_400 }, policy);
+    expect(step(judged.state, ended, policy).actions).toEqual([]);
   });
 });
 

@@ -55,6 +55,7 @@ describe('sound over a reply on the phone', () => {
       expect(phone.twilio.count('clear')).toBe(1);
       const [cut, ...more] = phone.truncations();
       expect(more).toEqual([]);
+      expect(cut).toMatchObject({ item_id: phone.last('response.output_item.done').item.id, content_index: 0 });
       expect(cut?.['audio_end_ms']).toBeLessThanOrEqual(phone.playedMs());
       expect(cut?.['audio_end_ms']).toBeGreaterThan(phone.playedMs() - 160);
       await phone.wait(1_500);
@@ -96,6 +97,7 @@ describe('sound over a reply on the phone', () => {
     const phone = await speaking(400, { hears: ['wait a moment'], interrupts: false });
     await phone.wait(3_500);
     expect(phone.twilio.count('clear')).toBe(0);
+    expect(phone.truncations()).toEqual([]);
     expect(phone.events.find(({ type }) => type === 'response.done')).toMatchObject({
       response: { status: 'completed' },
     });

@@ -52,32 +52,6 @@ describe('phone call', () => {
     await phone.hangUp();
   });
 
-  it('clears Twilio’s buffer on barge-in and truncates the history to what was heard', async () => {
-    const phone = call({ says: [longLine, 'Yes?'] });
-    phone.stream.greet();
-    await phone.speak(quiet(300));
-    await phone.speak(voice(400));
-    expect(phone.twilio.count('clear')).toBe(1);
-    const [truncation] = phone.truncations();
-    const heardMs = truncation?.['audio_end_ms'] as number;
-    expect(phone.truncations()).toHaveLength(1);
-    expect(truncation).toMatchObject({ item_id: phone.last('response.output_item.done').item.id, content_index: 0 });
-    expect(heardMs).toBeGreaterThanOrEqual(300);
-    expect(heardMs).toBeLessThanOrEqual(phone.twilio.playedBytes / 8);
-    expect(phone.last('response.done').response).toMatchObject({
-      status: 'cancelled',
-      status_details: { reason: 'turn_detected' },
-    });
-    await phone.speak(quiet(1_500));
-    const words = Math.ceil(heardMs / 100);
-    const kept = longLine.split(' ').slice(0, words).join(' ');
-    expect(phone.engines.agent.histories.at(-1)).toEqual([
-      { role: 'assistant', text: kept },
-      { role: 'user', text: 'hello there' },
-    ]);
-    await phone.hangUp();
-  });
-
   it('counts only returned marks as heard when marks come late', async () => {
     const phone = call({ says: [longLine], marks: 'late' });
     phone.stream.greet();
@@ -94,20 +68,6 @@ describe('phone call', () => {
     await phone.hangUp();
   });
 
-  it('leaves the heard position to the session’s estimate when marks never come back', async () => {
-    const phone = call({ says: [longLine, 'Yes?'], marks: 'never' });
-    phone.stream.greet();
-    await phone.speak(quiet(300));
-    await phone.speak(voice(400));
-    expect(phone.twilio.count('clear')).toBe(1);
-    expect(phone.truncations()).toEqual([]);
-    await phone.speak(quiet(1_500));
-    const [said] = phone.engines.agent.histories.at(-1) ?? [];
-    expect(longLine.startsWith(said?.text ?? '?')).toBe(true);
-    expect(said?.text).not.toBe(longLine);
-    await phone.hangUp();
-  });
-
   it('truncates a finished reply that Twilio still plays', async () => {
     const phone = call({ says: ['One two three four.'] });
     phone.stream.greet();
@@ -118,21 +78,6 @@ describe('phone call', () => {
     const { audio_end_ms: heardMs } = phone.last('conversation.item.truncated');
     expect(heardMs).toBeGreaterThan(0);
     expect(heardMs).toBeLessThan(400);
-    await phone.hangUp();
-  });
-
-  it('clears nothing if speech does not interrupt', async () => {
-    const phone = call({ says: [longLine], interrupts: false });
-    phone.stream.greet();
-    await phone.speak(quiet(300));
-    await phone.speak(voice(400));
-    expect(phone.last('input_audio_buffer.speech_started')).toBeDefined();
-    await phone.speak(quiet(600));
-    expect(phone.events.find(({ type }) => type === 'response.done')).toMatchObject({
-      response: { status: 'completed' },
-    });
-    expect(phone.twilio.count('clear')).toBe(0);
-    expect(phone.truncations()).toEqual([]);
     await phone.hangUp();
   });
 

@@ -48,25 +48,6 @@ describe('WebRTC call', () => {
     caller.expectOrder();
   });
 
-  it('stops a WebRTC reply and its audio when the user speaks', async () => {
-    const server = await serve({ engines: singing({ says: [longLine, 'Yes?'] }) });
-    const { caller } = await dial(server);
-    await ask(caller);
-    const { response_id: responseId } = await caller.until('output_audio_buffer.started');
-    await caller.untilHeard(100);
-    await caller.speak(tone(600));
-    await caller.until('input_audio_buffer.speech_started');
-    const { response } = await caller.until('response.done');
-    expect(response).toMatchObject({ id: responseId, status: 'cancelled' });
-    expect(response.status_details).toMatchObject({ reason: 'turn_detected' });
-    expect(await caller.until('output_audio_buffer.cleared')).toMatchObject({ response_id: responseId });
-    await caller.speak(silence(1_200));
-    // The next one plays to its end.
-    await caller.until('output_audio_buffer.started');
-    await caller.until('output_audio_buffer.stopped');
-    caller.expectOrder();
-  });
-
   it('silences a reply on output_audio_buffer.clear and truncates it to what was heard', async () => {
     const server = await serve({ engines: singing({ says: [longLine] }) });
     const { caller } = await dial(server);

@@ -175,11 +175,4 @@ describe('Opus session', () => {
     }
     await expect.poll(() => server.sessions.active).toBe(1);
   });
-
-  it('refuses an Opus session with an unknown character', async () => {
-    const { server } = await open();
-    const client = openBare(`ws://${server.at}/v1/realtime?model=nobody&x=opus`);
-    expect((await client.until('error'))['error'].code).toBe('unknown_character');
-    expect(await client.closed).toBe(1008);
-  });
 });

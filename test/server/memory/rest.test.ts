@@ -1,21 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
+import { bond, dataFolder } from '../../rigs/memory-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
-const folders: string[] = [];
-afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
-
-const bond = { owner: '', user: 'bob', character: 'alice' };
-
 /** A folder with two turns of Bob's with Alice, one of them with a fact. */
-function dataFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-memory-'));
-  folders.push(folder);
+function filledFolder(): string {
+  const folder = dataFolder();
   const store = new MemoryStore(memoryFile(folder));
   const turn = { session: 's', answered: 'Indeed.' };
   store.record(bond, { ...turn, item: 'i1', asked: 'I live in Leeds.' }, [{ text: 'I live in Leeds.' }], 0);
@@ -26,7 +20,7 @@ function dataFolder(): string {
 
 describe('/v1/memories', () => {
   const server = async (flags: Record<string, string | boolean> = {}) =>
-    serve({ flags: { memory: true, dataDir: dataFolder(), ...flags } });
+    serve({ flags: { memory: true, dataDir: filledFolder(), ...flags } });
   const change = async (url: string, method: string, body?: unknown, key?: string) => {
     const response = await fetch(url, {
       method,
@@ -62,7 +56,7 @@ describe('/v1/memories', () => {
   });
 
   it('exports more memories than a page holds, each once and oldest first', async () => {
-    const dataDir = dataFolder();
+    const dataDir = filledFolder();
     const store = new MemoryStore(memoryFile(dataDir));
     for (let index = 0; index < 700; index += 1) {
       const turn = { session: 'long', item: `i${index}`, asked: `I have ${index} “dogs”.`, answered: '\n' };
@@ -153,7 +147,7 @@ describe('/v1/memories', () => {
 
 describe('POST /v1/chat/completions', () => {
   it('stores and recalls no memories for chat completions, whatever user they name', async () => {
-    const dataDir = dataFolder();
+    const dataDir = filledFolder();
     const engines = fakeEngines();
     const { ask } = await serve({ flags: { memory: true, dataDir }, engines });
     const messages = [{ role: 'user', content: 'Do I live in Leeds?' }];
@@ -166,7 +160,7 @@ describe('POST /v1/chat/completions', () => {
 
 describe('dramatis memory', () => {
   it('lists, shows, corrects, moves, exports, deletes and erases memories on the command line', async () => {
-    const folder = dataFolder();
+    const folder = filledFolder();
     const memory = async (...args: string[]) => (await dramatis('memory', ...args, '--data-dir', folder)).stdout;
     expect(await memory('list')).toMatch(/bob +.*alice +2 +1 +1970-01-02/);
     const listed = JSON.parse(await memory('list', '--user', 'bob', '--json')) as { id: string }[];

@@ -1,33 +1,64 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Embedder } from '../../../agents/embeddings/embedder.ts';
 import { openSharedEmbedder } from '../../../agents/embeddings/shared-embedder.ts';
-import { EngineError } from '../../../voices/engine.ts';
+import { openRecall } from '../../../server/memory/recall.ts';
 import { SessionMemory } from '../../../server/memory/session-memory.ts';
 import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
 import { Conversation } from '../../../server/session/history/conversation.ts';
+import { EngineError } from '../../../voices/engine.ts';
+import { bond, dataFolder, newStore } from '../../rigs/memory-rig.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-memory-meaning-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-const bond = { owner: '', user: 'bob', character: 'alice' };
-const { signal } = new AbortController();
+const dayMs = 86_400_000;
 const user = (text: string) => ({ role: 'user', text }) as const;
-const stores: MemoryStore[] = [];
-afterEach(() => stores.splice(0).forEach((store) => store.close()));
-let files = 0;
 
-function newStore(...said: string[]): MemoryStore {
-  const store = new MemoryStore(memoryFile(path.join(folder, String((files += 1)))));
-  stores.push(store);
+/** A store in which Bob has said this to Alice, one thing a day. */
+function storeOf(said: readonly string[], file?: string): MemoryStore {
+  const store = newStore(file);
   for (const [index, asked] of said.entries())
-    store.record(bond, { session: 's', item: `i${index}`, asked, answered: 'Oh.' }, [], index);
+    store.record(bond, { session: 's', item: `i${index}`, asked, answered: `Answer ${index}.` }, [], index * dayMs);
   return store;
 }
 
+describe('openRecall', () => {
+  it('recalls related memories with their age, except those in the current conversation', () => {
+    const store = storeOf(['The roses are in bloom.', 'I saw a heron by the river.']);
+    const recall = openRecall(store, bond, () => 3 * dayMs);
+    expect(recall([user('Have you seen the roses?')])).toEqual([
+      'They said 3 days ago: The roses are in bloom. You answered: Answer 0.',
+    ]);
+    const talk = [
+      user('The roses are in bloom.'),
+      { role: 'assistant', text: 'Answer 0.' } as const,
+      user('Roses, I said.'),
+    ];
+    expect(recall(talk)).toEqual([]);
+  });
+
+  it('recalls memories as they are now, corrected or deleted also by another server', () => {
+    const file = memoryFile(dataFolder());
+    const store = storeOf(['The roses are in bloom.'], file);
+    const recall = openRecall(store, bond, () => 0);
+    recall.read();
+    const other = newStore(file);
+    other.correct(bond, 't1', { asked: 'The roses are dead.' });
+    expect(recall([user('The roses?')])).toEqual(['They said today: The roses are dead. You answered: Answer 0.']);
+    other.remove(bond, 't1');
+    expect(recall([user('The roses?')])).toEqual([]);
+  });
+
+  it('recalls the latest facts on any topic, each once', () => {
+    const store = newStore();
+    const said = { session: 's', item: 'f', asked: 'My name is Bob.', answered: 'Hello.' };
+    store.record(bond, said, [{ topic: 'name', text: 'My name is Bob.' }], 0);
+    const recall = openRecall(store, bond, () => dayMs);
+    expect(recall([user('The weather is fine.')])).toEqual(['They told you yesterday: My name is Bob.']);
+    expect(recall([user('What is my name, Bob?')])).toEqual(['They told you yesterday: My name is Bob.']);
+  });
+});
+
+const { signal } = new AbortController();
 /** Knows that weather and storms, and money and coins, belong together. */
 function twoTopics(isDown = (): boolean => false): Embedder & { readonly asked: string[] } {
   const asked: string[] = [];
@@ -68,7 +99,7 @@ const coins = 'I owe the miller three coins.';
 
 describe('recall by embeddings', () => {
   it('recalls memories that share no word with the message and embeds each only once', async () => {
-    const store = newStore(storm, coins);
+    const store = storeOf([storm, coins]);
     const embedder = twoTopics();
     const first = talk(store, embedder);
     await settled();
@@ -83,7 +114,7 @@ describe('recall by embeddings', () => {
   });
 
   it('recalls by keywords while the embedding server is down and embeds the rest in the next session', async () => {
-    const store = newStore(storm, coins);
+    const store = storeOf([storm, coins]);
     const faults: unknown[] = [];
     let isDown = true;
     const embedder = twoTopics(() => isDown);
@@ -99,13 +130,13 @@ describe('recall by embeddings', () => {
   });
 
   it('stops the recall when the reply is cancelled', async () => {
-    const memory = talk(newStore(storm), twoTopics());
+    const memory = talk(storeOf([storm]), twoTopics());
     const gone = { signal: AbortSignal.abort(new Error('gone')) };
     await expect(memory.recall([user('Weather?')], gone)).rejects.toThrow('gone');
   });
 
   it('deletes the embeddings of deleted and corrected memories and stores none for outdated text', async () => {
-    const store = newStore(storm, coins);
+    const store = storeOf([storm, coins]);
     const said = { session: 's', item: 'f', asked: 'My name is Bob.', answered: '' };
     store.record(bond, said, [{ topic: 'name', text: 'My name is Bob.' }], 0);
     talk(store, twoTopics());
@@ -119,10 +150,10 @@ describe('recall by embeddings', () => {
     store.remove(bond, 't2');
     // The words of a fact are corrected in its turn, too.
     expect(known()).toEqual([]);
-    store.keepPoint('two topics', { id: 't1', text: `${storm}\nOh.` }, Float32Array.of(1, 0));
-    store.keepPoint('two topics', { id: 't2', text: `${coins}\nOh.` }, Float32Array.of(1, 0));
+    store.keepPoint('two topics', { id: 't1', text: `${storm}\nAnswer 0.` }, Float32Array.of(1, 0));
+    store.keepPoint('two topics', { id: 't2', text: `${coins}\nAnswer 1.` }, Float32Array.of(1, 0));
     expect(known()).toEqual([]);
-    store.keepPoint('two topics', { id: 't1', text: 'No storm came.\nOh.' }, Float32Array.of(1, 0));
+    store.keepPoint('two topics', { id: 't1', text: 'No storm came.\nAnswer 0.' }, Float32Array.of(1, 0));
     expect(known()).toEqual(['t1']);
     store.erase(bond);
     expect(known()).toEqual([]);
@@ -130,7 +161,7 @@ describe('recall by embeddings', () => {
 });
 
 it('migrates a memory file of an older version and keeps its contents', async () => {
-  const file = memoryFile(path.join(folder, 'old'));
+  const file = memoryFile(dataFolder());
   const store = new MemoryStore(file);
   store.record(bond, { session: 's', item: 'i', asked: storm, answered: 'Oh.' }, [], 0);
   store.close();
@@ -138,8 +169,7 @@ it('migrates a memory file of an older version and keeps its contents', async ()
   old.exec('ALTER TABLE turns DROP COLUMN corrected; ALTER TABLE turns DROP COLUMN extracted; DROP TABLE chores');
   old.exec('DROP TRIGGER turns_corrected; DROP TRIGGER facts_corrected; DROP TABLE points; PRAGMA user_version = 1');
   old.close();
-  const again = new MemoryStore(file);
-  stores.push(again);
+  const again = newStore(file);
   const memory = talk(again, twoTopics());
   await settled();
   expect((await memory.recall([user('Is the weather bad?')], { signal }))[0]).toContain(storm);

@@ -1,32 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { factsIn } from '../../../agents/memory/facts.ts';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { memoryFile, type MemoryStore } from '../../../server/memory/store.ts';
 import { openStoreThread } from '../../../server/memory/store-thread.ts';
+import { bob, bond, dataFolder, newStore } from '../../rigs/memory-rig.ts';
 
-const open: { close(): unknown }[] = [];
-const folders: string[] = [];
+const threads: { close(): unknown }[] = [];
 afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+  for (const thread of threads.splice(0)) await thread.close();
 });
 
-function newFile(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-memory-'));
-  folders.push(folder);
-  return memoryFile(folder);
-}
-
-function newStore(file = newFile()): MemoryStore {
-  const store = new MemoryStore(file);
-  open.push(store);
-  return store;
-}
-
-const bob = { owner: '', user: 'bob' };
-const bond = { ...bob, character: 'alice' };
 const said = (store: MemoryStore, item: string, asked: string, answered = 'Yes.'): void =>
   store.record(bond, { session: 's1', item, asked, answered }, factsIn(asked), 0);
 const sumUp = (store: MemoryStore, text: string, facts: { turn: number; text: string }[] = []): boolean =>
@@ -71,6 +54,22 @@ describe('deleted fact', () => {
 });
 
 describe('correction', () => {
+  it('corrects facts and turns and refuses the wrong fields', () => {
+    const store = newStore();
+    said(store, 'i1', 'I have a dock.');
+    expect(store.correct(bob, 'f1', { text: 'I have a dog.' })).toMatchObject({
+      text: 'I have a dog.',
+      corrected: true,
+    });
+    expect(store.correct(bob, 't1', { asked: 'I have a dog.' })).toMatchObject({
+      asked: 'I have a dog.',
+      answered: 'Yes.',
+    });
+    expect(store.list(bob)).toMatchObject([{ text: 'I have a dog.' }, { asked: 'I have a dog.' }]);
+    expect(() => store.correct(bob, 't1', { text: 'x' })).toThrow('`asked` and `answered`');
+    expect(() => store.correct(bob, 'f1', { asked: 'x' })).toThrow('by `text`');
+  });
+
   it('keeps the correction of a turn even if the client reports the heard position later', () => {
     const store = newStore();
     said(store, 'i1', 'I have a dock.', 'One two three.');
@@ -108,6 +107,15 @@ describe('correction', () => {
     expect(store.summary(bond)).toBe('');
     expect(store.unsummarised(bond)).toEqual([]);
   });
+
+  it('refuses a summary of turns that were corrected or deleted meanwhile', () => {
+    const store = newStore();
+    said(store, 'i1', 'I fear geese.');
+    const made = { before: '', text: 'They fear geese.', turns: store.unsummarised(bond), atMs: 0, facts: [] };
+    store.remove(bob, 't1');
+    expect(store.summarise(bond, made)).toBe(false);
+    expect(store.summary(bond)).toBe('');
+  });
 });
 
 /** Talks of which each third turn is Xyzzyplugh's: turns that grow and shrink have SQLite move rows, and leave copies of them behind. */
@@ -128,7 +136,7 @@ describe('erasure', () => {
   const xyzzy = { owner: '', user: 'xyzzyplugh' };
 
   it('leaves no trace of an erased user in the memory file after a purge', () => {
-    const file = newFile();
+    const file = memoryFile(dataFolder());
     const store = newStore(file);
     fill(store);
     while (store.erase(xyzzy, '', 97) > 0);
@@ -139,18 +147,18 @@ describe('erasure', () => {
   });
 
   it('leaves no trace of an erased user in the memory file once the erasure is answered', async () => {
-    const file = newFile();
+    const file = memoryFile(dataFolder());
     const store = newStore(file);
     fill(store);
     const thread = await openStoreThread(file);
-    open.push(thread);
+    threads.push(thread);
     expect(onDisk(file)).toContain('xyzzyplugh');
     expect(await thread.erase(xyzzy)).toBe(134);
     expect(onDisk(file)).not.toContain('xyzzyplugh');
   });
 
   it('purges the memory file at the next start if the server was killed after an erasure', async () => {
-    const file = newFile();
+    const file = memoryFile(dataFolder());
     const killed = newStore(file);
     said(killed, 'i1', 'xyzzyplugh. '.repeat(100));
     killed.erase(bob);
