@@ -56,10 +56,10 @@ export function createCircuitBreaker(
     async *attempt(engine, parts, { signal }) {
       const code = circuit.enter();
       if (code !== undefined) throw new EngineError(engine, code, 'it failed several times and is left alone');
-      let conclude = circuit.left;
+      let conclude = (): void => circuit.left();
       try {
         yield* parts();
-        conclude = circuit.succeeded;
+        conclude = () => circuit.succeeded();
       } catch (cause) {
         if (!signal.aborted && cause instanceof EngineError) conclude = () => circuit.failed(cause.code);
         throw cause;
