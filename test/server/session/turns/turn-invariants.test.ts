@@ -6,7 +6,7 @@ import {
   type TurnAction,
   type TurnEvent,
   type TurnPolicy,
-} from '../../../server/session/turns/turn.ts';
+} from '../../../../server/session/turns/turn.ts';
 
 const policies: TurnPolicy[] = [true, false].flatMap((interrupts) => [
   { settleMs: 500, bargeInMs: 160, interrupts },
