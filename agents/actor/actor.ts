@@ -78,7 +78,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         if (part.type !== 'chat-end' && !words.hasEnded()) continue;
         const cutShort = cutShortAt(part);
         if (!acted && cutShort !== 'filter')
-          throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
+          throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model returned no text');
         yield { type: 'usage', ...cost, cutShort };
         return;
       }

@@ -1,6 +1,5 @@
 import type { Character } from '../../characters/character.ts';
 import { createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
-import { EngineError } from '../../voices/engine.ts';
 import type { AdaptersByKind } from '../../voices/calls/context.ts';
 import { actor } from './actor.ts';
 import type { CharacterAgent } from '../agent.ts';
@@ -57,24 +56,6 @@ export function openAgents(
 export function gated({ model, circuit = createCircuitBreaker() }: ModelWithCircuit): ChatModel {
   return {
     name: model.name,
-    async *chat(messages, options) {
-      const restsBecause = circuit.enter();
-      if (restsBecause !== undefined)
-        throw new EngineError(model.name, restsBecause, 'it failed several times and is left alone');
-      let judged = false;
-      try {
-        yield* model.chat(messages, options);
-        judged = true;
-        circuit.succeeded();
-      } catch (cause) {
-        if (!options.signal.aborted && cause instanceof EngineError) {
-          judged = true;
-          circuit.failed(cause.code);
-        }
-        throw cause;
-      } finally {
-        if (!judged) circuit.left();
-      }
-    },
+    chat: (messages, options) => circuit.attempt(model.name, () => model.chat(messages, options), options),
   };
 }

@@ -124,7 +124,7 @@ function faultOf(cause: unknown, name: string): EngineError {
   return new EngineError(
     name,
     'ENGINE_REFUSED',
-    `the model could not go on (${kind}). If the character's description and the talk are long, raise "contextSize".`,
+    `the model stopped with an error (${kind}). If the character's description and the conversation are long, raise "contextSize".`,
     cause,
   );
 }

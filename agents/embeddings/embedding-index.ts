@@ -1,3 +1,4 @@
+import { median } from '../../voices/dsp/statistics.ts';
 import { keepBest, type Ranked } from '../retrieval/bm25.ts';
 import { cosineSimilarity } from './embedder.ts';
 
@@ -90,10 +91,6 @@ export function openEmbeddingIndex(): EmbeddingIndex {
   };
 }
 
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
-}
-
 function signsOf(point: Float32Array): Int32Array {
   const words = new Int32Array(widthOf(point));
   for (let word = 0; word < words.length; word += 1) {
@@ -137,7 +134,7 @@ function nibblesOf(word: number): number {
 function chanceSimilarity(points: readonly { readonly point: Float32Array }[], point: Float32Array): number {
   const step = Math.ceil(points.length / sampleSize);
   const sampled = points.filter((_, at) => at % step === 0).map((known) => cosineSimilarity(known.point, point));
-  const median = medianOf(sampled);
-  const deviation = deviationOfHalf * medianOf(sampled.map((score) => Math.abs(score - median)));
-  return median + deviation * Math.sqrt(2 * Math.log(points.length));
+  const middle = median(sampled);
+  const deviation = deviationOfHalf * median(sampled.map((score) => Math.abs(score - middle)));
+  return middle + deviation * Math.sqrt(2 * Math.log(points.length));
 }

@@ -46,7 +46,7 @@ export const adapter: Adapter<Embedder, z.infer<typeof settings>> = {
             meter.inputTokens = parsed.data.usage?.prompt_tokens ?? 0;
             const found = parsed.data.data.toSorted((left, right) => left.index - right.index);
             const isWhole = found.length === input.length && found.every(({ index }, at) => index === at);
-            if (!isWhole) throw badReply(context, 'not one embedding for each text');
+            if (!isWhole) throw badReply(context, 'a wrong number of embeddings');
             dimensions ??= found[0]?.embedding.length;
             if (found.some(({ embedding }) => embedding.length !== dimensions))
               throw badReply(context, 'embeddings of different lengths');

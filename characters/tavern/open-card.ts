@@ -37,8 +37,8 @@ export async function openCard(file: string): Promise<CardFile> {
 
 function whyUnread(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (code === 'ENOENT') return 'there is no such file; check the path';
-  if (code === 'EISDIR') return 'this is a folder; name the cards in it, or read a data set with --from';
+  if (code === 'ENOENT') return 'the file does not exist; check the path';
+  if (code === 'EISDIR') return 'this is a folder; name the cards in it, or import a data set with --from';
   return 'cannot be read; check its permissions';
 }
 
@@ -49,7 +49,7 @@ export function readCardBytes(bytes: Uint8Array, where: string): CardFile {
     const encoded = texts.get('ccv3') ?? texts.get('chara');
     if (encoded === undefined)
       throw new CharacterError(
-        `${where}: this picture holds no card; editing or converting a picture takes the card out`,
+        `${where}: this picture contains no card; editing or converting a picture removes the card`,
       );
     return {
       card: readCardJson(Buffer.from(encoded, 'base64').toString('utf8'), where),
@@ -123,7 +123,7 @@ function readCharx(archive: Uint8Array, where: string): Charx {
     const limit = name === 'card.json' ? largestCardBytes : largestEntryBytes;
     if (bytes > limit || totalBytes > largestTotalBytes || count > mostFiles)
       throw new CharacterError(
-        `${where}: unpacks to more than a card may hold (${limit / 1024 / 1024} MB for ${name.slice(0, 80)}, ${mostFiles} files)`,
+        `${where}: the unpacked card exceeds the limit (${limit / 1024 / 1024} MB for ${name.slice(0, 80)}, ${mostFiles} files)`,
       );
     // Skips folders, and paths that would leave the archive.
     return !name.endsWith('/') && !name.startsWith('/') && !name.split(/[/\\]/).includes('..');
@@ -136,7 +136,7 @@ function readCharx(archive: Uint8Array, where: string): Charx {
     throw new CharacterError(`${where}: the archive is damaged; download it again`, { cause });
   }
   const { 'card.json': card, ...files } = unpacked;
-  if (card === undefined) throw new CharacterError(`${where}: no card.json in the archive; this is no CHARX`);
+  if (card === undefined) throw new CharacterError(`${where}: no card.json in the archive; this is not a CHARX file`);
   return { json: strFromU8(card), files: new Map(Object.entries(files)) };
 }
 

@@ -21,11 +21,10 @@ import { ClientSecrets } from '../http/client-secrets.ts';
 import { addCors } from '../http/cors.ts';
 import { createAuthGuard, type AuthGuard } from '../http/auth-guard.ts';
 import { LiveSessions } from '../http/live-sessions.ts';
-import type { SessionDeps } from '../transports/websocket/open-session.ts';
 import { openFastify, type ListenParts } from '../http/open-fastify.ts';
 import { sendProblem } from '../http/problem.ts';
 import { addRest } from '../rest/rest.ts';
-import { serveSocket, type SocketRequest } from '../transports/websocket/realtime.ts';
+import { serveSocket, type SocketDeps, type SocketRequest } from '../transports/websocket/realtime.ts';
 
 /** Dependencies of the server. The caller opens and closes them. */
 export interface AppParts extends ListenParts {
@@ -140,7 +139,7 @@ function addMetrics(app: FastifyInstance, metrics: Metrics, door: AuthGuard): vo
   });
 }
 
-function addRealtime(app: FastifyInstance, shared: Omit<SessionDeps, 'visitor'>, door: AuthGuard): void {
+function addRealtime(app: FastifyInstance, shared: Omit<SocketDeps, 'visitor'>, door: AuthGuard): void {
   app.route({
     method: 'GET',
     url: '/v1/realtime',

@@ -45,7 +45,7 @@ export async function readCast(
 export type OnSkippedPack = (line: string) => void;
 
 function tellLeftOut(line: string): void {
-  process.stderr.write(`Left out: ${line}\n`);
+  process.stderr.write(`Skipped: ${line}\n`);
 }
 
 /** A card that is wrong throughout has an error for each field; the first ones are enough. */
@@ -72,7 +72,7 @@ export async function findCharacter(
     return { character: await loadCharacter(folder), folder };
   }
   const known = [...(await readCharacters(config)).keys()].join(', ');
-  throw new CharacterError(`There is no character "${id}"; there is ${known}`);
+  throw new CharacterError(`There is no character "${id}". Known: ${known}`);
 }
 
 type CharacterPlaces = Partial<Pick<Config, 'charactersDir' | 'dataDir'>>;

@@ -135,11 +135,11 @@ const serverKeyNeeded: Refusal = {
   status: 403,
   problem: {
     code: 'server_key_needed',
-    message: 'A client secret opens conversations only. Send one of the server’s keys for anything else.',
+    message: 'A client secret only opens conversations. Send one of the server’s keys for anything else.',
   },
 };
 
 function tooFast(waitMs: number): Refusal {
-  const message = 'Too many connections were opened from this address in a short time. Wait a moment.';
+  const message = 'This address opened too many connections in a short time. Wait a moment, then retry.';
   return { status: 429, problem: { code: 'rate_limit_exceeded', message }, retryAfterSeconds: waitMs / 1000 };
 }

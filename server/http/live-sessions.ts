@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
+import type { SessionEvent } from '../session/contract/events.ts';
 import type { Refusal } from './problem.ts';
 
 /** The caller of a conversation: its account and its address, which the limits count by. */
@@ -11,8 +12,8 @@ export interface Caller {
 
 /** A slot of the server's capacity, held by a conversation until it calls `leave`. */
 export interface SessionSlot {
-  /** Counts replies by the events sent to the client, so that a draining server can wait for them. */
-  note(eventType: string): void;
+  /** Counts the replies in progress by the session's events, so that a draining server can wait for them. */
+  note(event: SessionEvent): void;
   leave(): void;
 }
 
@@ -84,7 +85,7 @@ export class LiveSessions {
   refusalFor(visitor: Caller): Refusal | undefined {
     if (this.#draining) return draining;
     const { maxSessions, maxSessionsPerKey, maxSessionsPerAddress } = this.#limits;
-    if (this.#places.size >= maxSessions) return busy('All sessions are taken.');
+    if (this.#places.size >= maxSessions) return busy('The server has reached its session limit.');
     const count = (key: keyof Caller): number =>
       [...this.#places].filter((place) => place.visitor?.[key] === visitor[key]).length;
     if (visitor.owner !== undefined && count('owner') >= maxSessionsPerKey) return tooMany('key', maxSessionsPerKey);
@@ -98,11 +99,11 @@ export class LiveSessions {
     this.#opened += 1;
     this.#places.add(held);
     return {
-      note: (eventType) => {
-        if (eventType === 'response.created') held.replies += 1;
-        if (eventType !== 'response.done') return;
+      note: ({ type }) => {
+        if (type === 'reply-started') held.replies += 1;
+        if (type !== 'reply-ended') return;
         held.replies -= 1;
-        // Events that follow a reply go out first.
+        // What the client is told of the end goes out first.
         if (this.#draining && held.replies === 0) queueMicrotask(end);
       },
       leave: () => {
@@ -115,7 +116,8 @@ export class LiveSessions {
   /** Takes a slot for a request. Returns its release function, or a `Refusal` if there is none. */
   begin(): (() => void) | Refusal {
     if (this.#draining) return draining;
-    if (this.#requests >= this.#limits.maxRequests) return busy(`${this.#requests} requests are being served.`);
+    if (this.#requests >= this.#limits.maxRequests)
+      return busy(`The server has reached its limit of ${this.#requests} concurrent requests.`);
     this.#requests += 1;
     let begun = true;
     return () => {
@@ -156,7 +158,7 @@ export class LiveSessions {
 
 const draining: Refusal = {
   status: 503,
-  problem: { code: 'server_draining', message: 'The server is about to stop. Connect again in a moment.' },
+  problem: { code: 'server_draining', message: 'The server is shutting down. Connect again in a moment.' },
   retryAfterSeconds: 5,
 };
 
@@ -165,6 +167,6 @@ function busy(what: string): Refusal {
 }
 
 function tooMany(whose: 'key' | 'address', most: number): Refusal {
-  const message = `This ${whose} holds ${most} sessions, which is all it may. Close one first.`;
+  const message = `This ${whose} has reached its limit of ${most} sessions. Close one first.`;
   return { status: 429, problem: { code: 'too_many_sessions', message }, retryAfterSeconds: 30 };
 }

@@ -35,7 +35,11 @@ export interface MemoriesParts {
  */
 export async function openMemories(parts: MemoriesParts): Promise<Memories> {
   const { config, chatModel, meanings, characters, onFault } = parts;
-  if (!config.memory) return without('off', new MemoryError('memory_off', 'This server keeps no memories.'));
+  if (!config.memory)
+    return without(
+      'off',
+      new MemoryError('memory_off', 'Memory is disabled on this server. Enable it with DRAMATIS_MEMORY.'),
+    );
   const file = memoryFile(config.dataDir);
   let store: StoreThread;
   try {
@@ -43,7 +47,10 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
   } catch (fault) {
     if (!(fault instanceof MemoryError)) throw fault;
     onFault(fault);
-    return without('unavailable', new MemoryError('memory_unavailable', 'The memories of this server cannot be read.'));
+    return without(
+      'unavailable',
+      new MemoryError('memory_unavailable', 'The memory database of this server cannot be read. See its log.'),
+    );
   }
   const reader = new MemoryStore(file, true);
   const nameOf = (id: string): string => characters.get(id)?.name ?? id;

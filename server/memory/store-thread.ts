@@ -105,7 +105,7 @@ function startThread(file: string) {
     const { priority = 0, longestMs } = urgency;
     const signal = longestMs === undefined ? new AbortController().signal : AbortSignal.timeout(longestMs);
     const answer = await pool.call({ method, args }, { signal, priority }).catch((cause: unknown) => {
-      throw new MemoryError('memory_unavailable', 'The thread that keeps the memories does not answer.', cause);
+      throw new MemoryError('memory_unavailable', 'The memory thread does not respond.', cause);
     });
     if ('value' in answer) return answer.value;
     throw new MemoryError(answer.fault.code, answer.fault.message);

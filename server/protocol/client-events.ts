@@ -23,7 +23,7 @@ export const userName = z.string().min(1).max(limits.userCharacters);
 /** Refinement that rejects values longer than `maximum` characters as JSON, or nested too deep. */
 const within = (maximum: number): [check: (value: unknown) => boolean, message: string] => [
   (value) => jsonLength(value) <= maximum,
-  `takes more than ${maximum} characters as JSON, or is nested too deep`,
+  `is longer than ${maximum} characters as JSON, or nested too deeply`,
 ];
 
 /** A setting that is accepted and echoed but has no effect. */

@@ -122,7 +122,7 @@ export class Replayer {
       const idle = this.#open === 0 && this.#replying === undefined;
       if (idle && (!this.#options.serverVad || now - this.#lastActivityMs > quietMs)) return;
       if (now - this.#lastActivityMs > patienceMs) {
-        this.#errors.push({ code: 'no_answer', message: `nothing came back within ${patienceMs / 1000} s` });
+        this.#errors.push({ code: 'no_answer', message: `no response within ${patienceMs / 1000} s` });
         return;
       }
       if (this.#options.serverVad) this.#client.sendAudio(silence);

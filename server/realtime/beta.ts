@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pcmFormat, type AudioFormat } from './audio-format.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import { openConnection, type Connection, type ConnectionParts, type Peer, type ServerEvent } from './connection.ts';
+import { openConnection, type ConnectionParts } from './connection.ts';
+import type { ServerEvent } from './peer.ts';
 import { newId } from './new-id.ts';
 
 type Fields = Record<string, unknown>;
@@ -67,14 +68,8 @@ export function speaksBeta(headers: IncomingHttpHeaders): boolean {
 
 /** Like `openConnection`, for a beta client. Sends events only: the beta has no binary frames. */
 export const openBetaConnection: typeof openConnection = (parts, peer) => {
-  const { probe } = peer;
-  const translating: Peer = {
-    send: (event) => toBeta(event).every((translated) => peer.send(translated)),
-    ...(probe === undefined ? {} : { probe }),
-  };
   const startWith = { ...parts.startWith, audio: { ...parts.startWith?.audio, input: inputOf(parts.startWith) } };
-  const connection: Connection = openConnection({ ...parts, startWith }, translating);
-  return { ...connection, receive: (frame) => connection.receive(frameFromBeta(String(frame))) };
+  return openConnection({ ...parts, startWith, dialect: { fromServer: toBeta, fromClient: fromBeta } }, peer);
 };
 
 /** Defaults to `server_vad`: beta clients know no other turn detection, and some throw at one. */
@@ -143,25 +138,19 @@ function betaTranscription(session: Fields): Fields {
 }
 
 /**
- * Translates a client's frame to GA. What means the same in both stays as it is, and so does what is invalid in both:
- * the session reports that.
+ * Translates a client's message to GA, unchecked. What means the same in both stays as it is, and so does what is
+ * invalid in both: the session reports that.
  */
-export function frameFromBeta(frame: string): string {
-  // Audio, which makes up nearly all frames, is not parsed twice.
-  if (!frame.includes('session.update"') && !frame.includes('"response.create"')) return frame;
-  const message = parsed(frame);
-  if (message?.['type'] === 'session.update' && isFields(message['session'])) {
-    return JSON.stringify({ ...message, session: sessionFromBeta(message['session']) });
-  }
-  if (message?.['type'] === 'transcription_session.update') {
-    const { session } = message;
+export function fromBeta(message: unknown): unknown {
+  if (!isFields(message)) return message;
+  const { type, session, response } = message;
+  if (type === 'session.update' && isFields(session)) return { ...message, session: sessionFromBeta(session) };
+  if (type === 'transcription_session.update') {
     const wanted = isFields(session) ? transcriptionFromBeta(session) : session;
-    return JSON.stringify({ ...message, type: 'session.update', session: wanted });
+    return { ...message, type: 'session.update', session: wanted };
   }
-  if (message?.['type'] === 'response.create' && isFields(message['response'])) {
-    return JSON.stringify({ ...message, response: responseFromBeta(message['response']) });
-  }
-  return frame;
+  if (type === 'response.create' && isFields(response)) return { ...message, response: responseFromBeta(response) };
+  return message;
 }
 
 /**
@@ -270,15 +259,6 @@ function detectionFromBeta(detection: unknown): Fields | null {
 /** Removes fields without a value: old SDKs send null for what was not set. */
 function known(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
-}
-
-function parsed(frame: string): Fields | undefined {
-  try {
-    const message: unknown = JSON.parse(frame);
-    return isFields(message) ? message : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function fieldsOf(value: unknown): Fields {

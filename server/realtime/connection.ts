@@ -2,7 +2,7 @@ import type { Character } from '../../characters/character.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
-import type { SessionPatch } from '../protocol/client-events.ts';
+import type { ClientEvent, SessionPatch } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
 import type { SessionMemory } from '../memory/session-memory.ts';
 import type { Clock } from '../session/contract/clock.ts';
@@ -10,8 +10,7 @@ import type { Problem, SessionCommand, SessionEvent } from '../session/contract/
 import type { Item, MessageItem } from '../session/contract/item.ts';
 import type { Responder } from '../session/contract/responder.ts';
 import { Session } from '../session/session.ts';
-import type { ProbeLine } from '../session/input/silence.ts';
-import { decode } from './decode.ts';
+import { decodeEvent, decodeText, type DecodeContext, type Decoded } from './decode.ts';
 import type { CuesTold } from './encode-response.ts';
 import { createEncoder } from './encode.ts';
 import { newId } from './new-id.ts';
@@ -26,24 +25,7 @@ import {
   type CastChange,
 } from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
-
-/** The other end of a connection, on any transport. */
-export interface Peer {
-  /** Sends one server event. Returns false if the client stopped reading and must be disconnected. */
-  send(event: ServerEvent): boolean;
-  /** If given, takes the audio of replies instead of `response.output_audio.delta`. */
-  sendAudio?(audio: OutgoingAudio): boolean;
-  /** If given, is awaited before the first event of a reply. */
-  beforeReply?(replyId: string): Promise<void>;
-  /**
-   * Asks for a sign of life, which arrives after all that the client has sent; absent if nothing can be stuck on its
-   * way.
-   */
-  readonly probe?: ProbeLine;
-}
-
-/** A server event of OpenAI Realtime (GA), complete. */
-export type ServerEvent = WireEvent & { readonly event_id: string };
+import type { Peer, Dialect } from './peer.ts';
 
 /** Everything that one connection needs to hold a conversation. */
 export interface ConnectionParts {
@@ -90,11 +72,8 @@ export interface ConnectionParts {
   };
   /** Casts the scenes that the client may choose; without it there are none. */
   readonly castScene?: CastScene;
-  /**
-   * Called for every message before it is taken; returns true if the message is new and meant for the session. All are
-   * by default.
-   */
-  readonly admit?: (message: unknown) => boolean;
+  /** OpenAI Realtime (GA) unless given. */
+  readonly dialect?: Dialect;
   /** Rate limit on what the client sends; without it there is none. */
   readonly inflow?: InputRateLimit;
   /** `transcription`: the session only transcribes. */
@@ -115,14 +94,16 @@ export type RateLimitVerdict = 'take' | 'drop' | Problem;
 /** A client of OpenAI Realtime (GA): client events in, server events out, a session between. */
 export interface Connection {
   readonly id: string;
-  /** A text frame, as a string or as its bytes in UTF-8. */
-  receive(frame: string | Buffer): void;
+  /** Takes an event of OpenAI Realtime (GA). */
+  receive(event: ClientEvent): void;
+  /** Takes an event as the client sent it: JSON in its dialect, as a string or as bytes in UTF-8. */
+  receiveText(text: string | Buffer): void;
   /** Takes the user's audio sent outside of events: mono, at any rate the resampler takes. */
   receiveAudio(samples: Float32Array, sampleRate: number): void;
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void;
-  /** Refuses a binary frame; `problem`: the reason, unless it is that none are expected. */
-  receiveBinary(problem?: Problem): void;
+  /** Reports the error to the client, in its place among the events. By default: that it sent a binary message. */
+  reject(problem?: Problem): void;
   close(): void;
   /** Settles when the session has ended; with the reason, which the close code tells the client. */
   readonly done: Promise<'closed' | 'client_too_slow'>;
@@ -130,7 +111,7 @@ export interface Connection {
 
 const binaryNotUnderstood: Problem = {
   code: 'binary_not_supported',
-  message: 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.',
+  message: 'Binary frames are not supported. Send audio as base64 in input_audio_buffer.append.',
 };
 
 /** Opens the session and sends `session.created` to the client. */
@@ -145,38 +126,40 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const openReplies = staged.is ? undefined : (restored?.openReplies.flatMap(({ item }) => item ?? []) ?? []);
   memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined, openReplies });
   const encode = createEncoder(wire, parts.holds, parts.cues);
-  const tell = tellerOf(peer);
+  const tell = tellerOf(peer, parts.dialect);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
 
   const delivered = deliver(session, encode, tell, { ...parts, peer, staged });
   const done = Promise.all([delivered, session.run()]).then(([reason]) => reason);
   const { accepts, take } = gateTo(session, parts);
+  const receive = (decode: (context: DecodeContext) => Decoded): void => {
+    if (!accepts(parts.inflow?.takeEvent())) return;
+    const decoded = decode({
+      character: casting.character,
+      castScene,
+      nods,
+      sampleRate: casting.responder.sampleRate,
+      newItemId: () => newId('item'),
+      session: wire,
+      find: (itemId) => session.conversation.get(itemId),
+      fromClient: parts.dialect?.fromClient,
+      admits: (message) => peer.admits?.(message) ?? true,
+      onFault: parts.onFault,
+    });
+    wire = decoded.session;
+    casting = decoded.casting ?? casting;
+    if (decoded.command !== undefined) take(decoded.command);
+  };
 
   return {
     id,
     done,
-    receive(frame) {
-      if (!accepts(parts.inflow?.takeEvent())) return;
-      const context = {
-        character: casting.character,
-        castScene,
-        nods,
-        sampleRate: casting.responder.sampleRate,
-        newItemId: () => newId('item'),
-        session: wire,
-        find: (itemId: string) => session.conversation.get(itemId),
-        admit: parts.admit ?? (() => true),
-        onFault: parts.onFault,
-      };
-      const decoded = decode(frame, context);
-      wire = decoded.session;
-      casting = decoded.casting ?? casting;
-      if (decoded.command !== undefined) take(decoded.command);
-    },
+    receive: (event) => receive((context) => decodeEvent(event, context)),
+    receiveText: (text) => receive((context) => decodeText(text, context)),
     receiveAudio(samples, sampleRate) {
       take({ type: 'audio', samples, sampleRate });
     },
-    receiveBinary(problem = binaryNotUnderstood) {
+    reject(problem = binaryNotUnderstood) {
       if (accepts(parts.inflow?.takeEvent())) session.send({ type: 'reject', problem });
     },
     away: (isAway) => session.away(isAway),
@@ -201,7 +184,7 @@ function openEngine(parts: ConnectionParts, peer: Peer, { casting, wire, staged 
     draftsPerTurn: parts.draftsPerTurn ?? 0,
     stopsAtOnce: parts.holds === true,
     clock: parts.clock,
-    ...(peer.probe === undefined ? {} : { probeLine: peer.probe }),
+    ...(peer.probe === undefined ? {} : { probeLine: (answered) => peer.probe?.(answered) }),
     settings: settingsOf(wire, casting.character),
     aheadMs: parts.aheadMs,
     keptAudioMs: parts.keptAudioMs,
@@ -213,11 +196,11 @@ function openEngine(parts: ConnectionParts, peer: Peer, { casting, wire, staged 
 }
 
 /** Returns a function that sends a peer each complete event, and audio in the form it takes. */
-function tellerOf(peer: Peer): (event: WireEvent | OutgoingAudio) => boolean {
-  return (event) => {
-    if (!isAudio(event)) return peer.send({ event_id: newId('event'), ...event });
-    if (peer.sendAudio !== undefined) return peer.sendAudio(event);
-    return peer.send({ event_id: newId('event'), ...audioDelta(event) });
+function tellerOf(peer: Peer, dialect: Dialect | undefined): (event: WireEvent | OutgoingAudio) => boolean {
+  return (out) => {
+    if (isAudio(out) && dialect === undefined && peer.sendAudio !== undefined) return peer.sendAudio(out);
+    const event = { event_id: newId('event'), ...(isAudio(out) ? audioDelta(out) : out) };
+    return dialect === undefined ? peer.send(event) : dialect.fromServer(event).every((one) => peer.send(one));
   };
 }
 
@@ -234,7 +217,7 @@ function gateTo(
     if (command.type === 'heard') parts.journal?.heard(command.replyId, command.heardMs);
     if (command.type !== 'audio') return session.send(command);
     if (session.waitingAudioMs > limits.waitingAudioMs) {
-      const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
+      const message = 'More than ten minutes of audio are queued. Send audio at real-time speed.';
       return session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
     }
     const durationMs = (command.samples.length / command.sampleRate) * 1000;

@@ -84,7 +84,7 @@ export function castingToStart({
 /** For a server without scenes. */
 export const noScenes: CastScene = () => ({
   code: 'unknown_scene',
-  message: 'There are no scenes here.',
+  message: 'This server has no scenes.',
   param: 'session.x_dramatis.scene.id',
 });
 

@@ -167,7 +167,8 @@ function mergeOurs(before: Ours, patch: SessionPatch['x_dramatis']): Ours | Prob
 
 const otherUser: Problem = {
   code: 'user_not_allowed',
-  message: 'This session is for another user, or for none: open one for this user, with a client secret made for them.',
+  message:
+    'This session belongs to another user, or to none. Open one for this user, with a client secret made for them.',
   param: 'session.x_dramatis.user',
 };
 
@@ -177,7 +178,7 @@ function mergeFormat(before: AudioFormat, wanted: InputPatch['format']): AudioFo
 
 /** Returns the error for an unsupported audio format. */
 export function badFormat(param: string): Problem {
-  const message = 'The formats here are audio/pcm at 24000 Hz, audio/pcmu and audio/pcma. Convert the audio first.';
+  const message = 'Supported formats are audio/pcm at 24000 Hz, audio/pcmu and audio/pcma. Convert the audio first.';
   return { code: 'unsupported_audio_format', message, param };
 }
 

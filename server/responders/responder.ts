@@ -132,7 +132,7 @@ async function* speakable(
   }
 }
 
-const mindChanged = Symbol('another mind goes on');
+const mindChanged = Symbol('another model continues');
 
 async function* deltasOfOneMind(
   iterator: AsyncIterator<ReplyPart>,

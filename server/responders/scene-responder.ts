@@ -33,7 +33,7 @@ const mostSilentTurns = 3;
 export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Responder {
   const players = playersOf(stage);
   const [first] = players;
-  if (first === undefined) throw new Error('a scene without anybody');
+  if (first === undefined) throw new Error('the scene has no participants');
   const responders = new Map(players.map((player) => [player.id, responderOf(player)]));
   const ear = responders.get(first.id) ?? responderOf(first);
   return {

@@ -78,7 +78,7 @@ function addPicture(scope: FastifyInstance, shelf: CharacterStore): void {
     reportingProblems(reply, async () => {
       const { id } = shelf.find(request.params.id);
       if (!Buffer.isBuffer(request.body)) {
-        const message = 'Send the picture, a PNG, as application/octet-stream.';
+        const message = 'Send the PNG picture as application/octet-stream.';
         return sendProblem(reply, 400, { code: 'invalid_event', message });
       }
       await shelf.setPicture(id, withoutCard(request.body, 'picture'));
@@ -94,7 +94,11 @@ function addEditing(scope: FastifyInstance, shelf: CharacterStore): void {
       const pack = parsePack(request.body, reply);
       if (pack === undefined) return reply;
       if (pack.card.id !== id)
-        return sendProblem(reply, 400, { code: 'invalid_value', message: 'An id stays as it is.', param: 'card.id' });
+        return sendProblem(reply, 400, {
+          code: 'invalid_value',
+          message: 'The id cannot be changed.',
+          param: 'card.id',
+        });
       const saved = await shelf.replace(pack, request.headers['if-match']);
       reply.header('etag', revisionOf(saved));
       return { id };
@@ -234,11 +238,11 @@ function parsePack(body: unknown, reply: FastifyReply): PackBody | undefined {
 function inWords(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'Fill this in.' : `This must be of another kind: ${issue.expected}.`;
+      return issue.input === undefined ? 'This field is required.' : `This must have the type ${issue.expected}.`;
     case 'too_small':
-      if (issue.origin === 'string') return 'Write something here.';
+      if (issue.origin === 'string') return 'This must not be empty.';
       if (issue.origin !== 'array') return `At least ${issue.minimum}.`;
-      return issue.minimum === 1 ? 'At least one is needed.' : `At least ${issue.minimum} are needed.`;
+      return issue.minimum === 1 ? 'At least one is required.' : `At least ${issue.minimum} are required.`;
     case 'too_big':
       if (issue.origin === 'string') return `At most ${issue.maximum} characters.`;
       return issue.origin === 'array' ? `At most ${issue.maximum} of them.` : `At most ${issue.maximum}.`;
@@ -247,7 +251,7 @@ function inWords(issue: z.core.$ZodIssue): string {
     case 'invalid_format':
       return `This must be ${issue.message}.`;
     case 'unrecognized_keys':
-      return `Unknown here: ${issue.keys.join(', ').slice(0, 200)}.`;
+      return `Unknown fields: ${issue.keys.join(', ').slice(0, 200)}.`;
     case 'invalid_key':
       return issue.issues.map(inWords).join(' ');
     default:

@@ -11,7 +11,7 @@ import type { SpokenPart } from '../session/contract/responder.ts';
 import { TurnTimings } from '../session/contract/turn-timings.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
-import { characterFor, noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { characterFor, noSuchCharacter } from '../connections/caller-choice.ts';
 import { parseBody } from '../http/request-body.ts';
 import { answer, withFirstItem } from './answer.ts';
 import { chatSchema, samplingOf, splitMessages, type ChatRequest } from './chat-request.ts';
@@ -125,7 +125,7 @@ async function* streamed(
     const problem: Problem =
       fault instanceof EngineError
         ? { code: fault.code, message: fault.detail }
-        : { code: 'internal_error', message: 'The reply could not be finished.' };
+        : { code: 'internal_error', message: 'The reply failed before it was complete.' };
     const { event_id: _unused, ...error } = errorObject(problem);
     yield event({ error });
   }

@@ -10,9 +10,9 @@ import { echoOf, mergeSession, newWireSession, type WireSession } from '../realt
 import type { Problem } from '../session/contract/events.ts';
 import type { ClientSecrets } from '../http/client-secrets.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
-import { sessionExtras } from '../transports/websocket/open-session.ts';
+import { sessionExtras } from '../connections/open-session.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
-import { characterFor, noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { characterFor, noSuchCharacter } from '../connections/caller-choice.ts';
 import { parseBody } from '../http/request-body.ts';
 
 const schema = z.looseObject({
@@ -99,6 +99,6 @@ function makeSecret(
 
 const sceneIsModel: Problem = {
   code: 'invalid_value',
-  message: 'A client secret is made for a scene by its model: `session.model` = `scene:ID`.',
+  message: 'To make a client secret for a scene, set `session.model` to `scene:ID`.',
   param: 'session.x_dramatis.scene',
 };

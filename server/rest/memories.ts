@@ -113,7 +113,7 @@ function addOne(
       const parsed = parseBody(correctionSchema, request.body);
       if ('problem' in parsed) {
         const message =
-          'A turn is corrected by `asked` and `answered`, a fact or a summary by `text`: texts that say something.';
+          'To correct a turn, send `asked` and `answered`; to correct a fact or a summary, send `text`. None may be empty.';
         throw new Refused({ status: 400, problem: { code: 'invalid_value', message } });
       }
       const { id } = await memoryIn(request, asked, memories);
@@ -157,13 +157,13 @@ function askedIn(request: FastifyRequest, door: AuthGuard): Asked {
   const { user = bound, character: wanted = secret?.character.id, limit, before } = parsed.body;
   if (secret !== undefined && (bound === undefined || user !== bound || wanted !== secret.character.id)) {
     const message =
-      'This client secret does not open these memories: it is for another user or character, or for no user.';
+      'This client secret gives no access to these memories: it is for another user or character, or for no user.';
     throw new Refused({ status: 403, problem: { code: 'user_not_allowed', message, param: 'user' } });
   }
   if (user === undefined)
     throw new Refused({
       status: 400,
-      problem: { code: 'invalid_value', message: 'Say whose: ?user=NAME.', param: 'user' },
+      problem: { code: 'invalid_value', message: 'Name the user with ?user=NAME.', param: 'user' },
     });
   return { person: { owner: owner ?? '', user }, character: wanted, limit, before };
 }
@@ -180,7 +180,7 @@ async function memoryIn(
   const { id } = request.params as { readonly id: string };
   const memory = await store.get(person, id);
   if (only === undefined || memory.character === only) return memory;
-  throw new MemoryError('memory_not_found', `There is no memory "${id.slice(0, 32)}" of ${only.slice(0, 64)}.`);
+  throw new MemoryError('memory_not_found', `There is no memory "${id.slice(0, 32)}" for ${only.slice(0, 64)}.`);
 }
 
 function optional<Parts extends object>(parts: Parts): { [Name in keyof Parts]?: NonNullable<Parts[Name]> } {

@@ -7,7 +7,7 @@ import { Resampler } from '../../voices/dsp/resampler.ts';
 import { limits, wireSampleRate } from '../protocol/limits.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
-import { noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { noSuchCharacter } from '../connections/caller-choice.ts';
 import { parseBody } from '../http/request-body.ts';
 import { answer, withFirstItem } from './answer.ts';
 import { contentTypes, encodeSpeech, type SpeechFormat } from './encode-speech.ts';
@@ -41,7 +41,7 @@ export function addSpeech(app: FastifyInstance, parts: RestParts, door: AuthGuar
       if (first.done === true) {
         return sendProblem(reply, 400, {
           code: 'invalid_value',
-          message: 'There is nothing to say in it.',
+          message: 'The text has nothing that can be spoken.',
           param: 'input',
         });
       }

@@ -19,7 +19,7 @@ export const uploadLimits = { fileSize: 25 * 2 ** 20, files: 1, fields: 20, fiel
 /** Size of the recording plus the rest of the form. */
 const mostBytes = uploadLimits.fileSize + 2 ** 20;
 const maxSeconds = 600;
-const tooLarge = 'the recording has more than 25 MiB: cut it into parts, or compress it';
+const tooLarge = 'the recording is larger than 25 MiB: split or compress it';
 
 const schema = z.looseObject({
   language: z.string().max(35).optional(),

@@ -27,11 +27,11 @@ function dramatis(...args: string[]): Promise<Ran> {
 }
 
 describe('dramatis characters', () => {
-  it('imports a card, lists and shows it, exports it unchanged, and removes it', async () => {
+  it('`characters` imports a card, lists and shows it, exports it unchanged and removes it', async () => {
     const card = cards['V3, every field'];
     await writeFile(path.join(folder, 'mara.json'), JSON.stringify(card));
     const imported = await dramatis('import', 'mara.json');
-    expect(imported.out).toContain('Old Mara is now old-mara, 2 example lines');
+    expect(imported.out).toContain('Old Mara imported as old-mara, 2 example lines');
     expect((await dramatis()).out).toMatch(/^old-mara +Old Mara/m);
     expect((await dramatis('show', 'old-mara')).out).toContain('keeps the lighthouse of Skerry');
     expect((await dramatis('export', 'old-mara', '--format', 'json')).status).toBe(0);
@@ -45,7 +45,7 @@ describe('dramatis characters', () => {
     expect((await dramatis('show', 'old-mara')).err).toMatch(/There is no character "old-mara"; there is .*alice/);
   });
 
-  it('lets no card write control characters to the terminal', async () => {
+  it('`characters show` writes no control characters of a card to the terminal', async () => {
     const { data, ...rest } = cards['V3, every field'] as { readonly data: object };
     const hostile = {
       ...data,
@@ -66,30 +66,30 @@ describe('dramatis characters', () => {
     }
   });
 
-  it('says that an imported character takes the place of one that comes with Dramatis', async () => {
+  it('`characters import` says that the character replaces one that comes with Dramatis', async () => {
     await dramatis('export', 'alice', '--format', 'json');
-    expect((await dramatis('import', 'alice.json')).out).toContain('in place of the one that comes with Dramatis');
-    expect((await dramatis('import', 'alice.json', '--id', 'alice-two')).out).not.toContain('in place of');
+    expect((await dramatis('import', 'alice.json')).out).toContain('replaces the built-in character');
+    expect((await dramatis('import', 'alice.json', '--id', 'alice-two')).out).not.toContain('replaces');
     await dramatis('remove', 'alice');
     await dramatis('remove', 'alice-two');
   });
 
-  it('says what to do where a card cannot be read', async () => {
+  it('`characters import` says what to do if a card cannot be read', async () => {
     expect((await dramatis('import', 'nowhere.png')).err).toContain(
-      'nowhere.png: there is no such file; check the path',
+      'nowhere.png: the file does not exist; check the path',
     );
     expect((await dramatis('import', '.')).err).toMatch(/\.: this is a folder; .*--from/);
   });
 
-  it('goes on after a file that is no card, and says which and why', async () => {
+  it('`characters import` continues after a file that is no card, and says which and why', async () => {
     await writeFile(path.join(folder, 'bad.png'), 'nothing');
     await writeFile(path.join(folder, 'good.json'), JSON.stringify(cards['V1, six flat fields']));
     const ran = await dramatis('import', 'bad.png', 'good.json');
     expect(ran).toMatchObject({ status: 1, err: expect.stringContaining('bad.png: not valid JSON') });
-    expect(ran.out).toContain('Mara is now mara');
+    expect(ran.out).toContain('Mara imported as mara');
   });
 
-  it('checks card and lines, and fails on contradictions alone', async () => {
+  it('`characters check` checks card and lines, and fails on contradictions alone', async () => {
     expect(await dramatis('check', 'alice')).toMatchObject({
       status: 0,
       out: expect.stringMatching(/^alice: \d+ lines, 0 contradictions/mu),
@@ -105,7 +105,7 @@ describe('dramatis characters', () => {
     expect(ran).toMatchObject({ status: 1, out: expect.stringContaining('✗ alice-two/lines.jsonl:1: the guard') });
   });
 
-  it('says what there is where a verb or a format is wrong', async () => {
+  it('`characters` lists the valid verbs and formats if one is wrong', async () => {
     expect(await dramatis('frobnicate')).toMatchObject({
       status: 2,
       err: expect.stringContaining('list, show, import'),

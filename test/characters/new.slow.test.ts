@@ -71,14 +71,17 @@ async function draft(server: ChatServer, data: string, text = book, ...more: str
 }
 
 describe('dramatis characters new', () => {
-  it('drafts a card whose statements are in the text, and drops and counts those that are not', async () => {
+  it('`characters new` drafts a card of statements found in the text, and drops and counts the others', async () => {
     await using server = await openChatServer(
       json({ name: 'Ada Finch' }),
       json({ statements: [...statements, ...lies] }),
       json(rest),
     );
     const ran = await draft(server, 'good');
-    expect(ran).toMatchObject({ status: 0, out: expect.stringContaining('Ada Finch is now ada-finch: 5 statements') });
+    expect(ran).toMatchObject({
+      status: 0,
+      out: expect.stringContaining('Ada Finch drafted as ada-finch: 5 statements'),
+    });
     expect(ran.out).toContain('1 example lines; 3 statements dropped');
     const pack = path.join(folder, 'good', 'characters', 'ada-finch');
     const character = await loadCharacter(pack);
@@ -93,12 +96,12 @@ describe('dramatis characters new', () => {
     const evidence = await readFile(path.join(pack, 'assets', 'evidence.jsonl'), 'utf8');
     expect(evidence.trim().split('\n')).toHaveLength(5);
     expect(JSON.parse(evidence.split('\n')[0] ?? '')).toMatchObject({ passage: 1, offset: 0, quote: quoted.profile });
-    expect(ran.out).toContain('writer: 3 calls, 33 tokens read, 21 written');
+    expect(ran.out).toContain('writer: 3 calls, 33 input tokens, 21 output tokens');
     expect(JSON.stringify(character)).not.toContain('duchess');
     expect(readdirSync(path.dirname(pack))).toEqual(['ada-finch']);
   });
 
-  it('goes on where it was stopped, and asks again what is no JSON', async () => {
+  it('`characters new` resumes where it stopped, and repeats questions whose answer was not JSON', async () => {
     const long = `${book}\n\n${'The river ran on and on. '.repeat(150)}\n\n${book.repeat(4)}`;
     const count = passagesOf(long).length;
     expect(count).toBe(2);
@@ -111,7 +114,7 @@ describe('dramatis characters new', () => {
     expect(mended.requests).toHaveLength(3);
   });
 
-  it('gives up on a model that writes no JSON', async () => {
+  it('`characters new` gives up on a model that writes no JSON', async () => {
     await using mumbling = await openChatServer(says(['Hm.']));
     const ran = await draft(mumbling, 'bad', book, '--name', 'Ada Finch');
     expect(ran).toMatchObject({ status: 1, err: expect.stringContaining('no usable JSON in 3 answers') });
@@ -120,28 +123,28 @@ describe('dramatis characters new', () => {
   });
 
   it.each([
-    ['a main character who is not in the text', { name: 'Hamlet' }, [], 'somebody who is not in the text'],
-    ['a name of which the text tells nothing', { statements: [] }, ['--name', 'Bo'], 'tells nothing about "Bo"'],
+    ['a main character who is not in the text', { name: 'Hamlet' }, [], 'a character that is not in the text'],
+    ['a name of which the text tells nothing', { statements: [] }, ['--name', 'Bo'], 'says nothing about "Bo"'],
     ['an id that is none', {}, ['--name', 'Bo', '--id', 'Bo'], 'lower-case words'],
-  ])('gives up on %s', async (_, answer, args, said) => {
+  ])('`characters new` gives up on %s', async (_, answer, args, said) => {
     await using server = await openChatServer(json(answer));
     expect((await draft(server, 'bad', book, ...args)).err).toContain(said);
   });
 
-  it('asks nothing where the text is empty, or a character of the id is there', async () => {
+  it('`characters new` asks nothing if the text is empty or the character exists', async () => {
     await using server = await openChatServer(json(rest));
     const there = path.join(folder, 'taken', 'characters', 'ada-finch');
     await mkdir(there, { recursive: true });
     const name = ['--name', 'Ada Finch'];
     const [empty, taken] = await Promise.all([draft(server, 'bad', '  '), draft(server, 'taken', book, ...name)]);
     expect(empty.err).toContain('is empty');
-    expect(taken).toMatchObject({ status: 1, err: expect.stringContaining('give --replace, or another --id') });
+    expect(taken).toMatchObject({ status: 1, err: expect.stringContaining('pass --replace, or another --id') });
     expect(server.requests).toEqual([]);
   });
 });
 
 describe('passages of a text', () => {
-  it('join to the whole, end with paragraphs or sentences, and are never too long', () => {
+  it('passages join to the whole text, end at paragraphs or sentences, and are limited in length', () => {
     const text = `${'One two three. '.repeat(900)}\n\n${'字'.repeat(12_000)}${'😀'.repeat(4_000)}`;
     const passages = passagesOf(text);
     expect(passages.map((passage) => passage.text).join('')).toBe(text);

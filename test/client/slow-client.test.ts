@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ResumableStream, type Transport } from '../../server/transports/websocket/resumable-stream.ts';
+import { ResumableStream } from '../../server/transports/websocket/resumable-stream.ts';
+import type { Transport } from '../../server/connections/socket-transport.ts';
 
 /** A carrier with room for so many frames; `drain` makes room again. */
 function narrowCarrier(room: number) {
@@ -13,6 +14,7 @@ function narrowCarrier(room: number) {
       taken.push(String(frame));
       return true;
     },
+    probe: () => undefined,
     close: (reason) => void closed.push(reason),
   };
   const numbers = (): unknown[] => taken.map((frame) => (JSON.parse(frame) as Record<string, unknown>)['x_seq']);

@@ -37,7 +37,7 @@ async function answerAlike(file: string): Promise<void> {
   await writeFile(file, JSON.stringify(card));
 }
 
-it('a run that is killed at 20 moments and resumed gives the same results, and judges nothing twice', async () => {
+it('a run killed at 20 moments and resumed gives the same results and judges nothing twice', async () => {
   await using scratch = await openScratch();
   const data = path.join(scratch.path, 'data');
   const characters = path.join(scratch.path, 'characters');

@@ -11,9 +11,9 @@ import { makeJudgedSet } from './judged-set.ts';
 import { evaluate, runOf } from '../rigs/eval-rig.ts';
 import { openScratch } from './scratch.ts';
 
-describe('the report', () => {
+describe('report', () => {
   it.skipIf(!hasBrowser('the report'))(
-    'is one file that needs nothing else: a browser shows it, sounds and all',
+    'the report is one self-contained file that a browser shows, audio included',
     async () => {
       await using scratch = await openScratch();
       const set = await makeJudgedSet(scratch.path, 4);
@@ -54,7 +54,7 @@ describe('the report', () => {
     },
   );
 
-  it('tells what failed, and shows no score where there is none', async () => {
+  it('the report lists failures, and shows no score if there is none', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 2);
     await using judge = await openJudgeServer();
@@ -67,7 +67,7 @@ describe('the report', () => {
     expect(html).not.toMatch(/>0\.0000</);
   });
 
-  it('colours what is worse warm, what is better cool, and nothing where nothing is known', () => {
+  it('the report colours worse warm, better cool, and unknown not at all', () => {
     const channels = (ratio: number): number[] => (heatColors(ratio).fill.match(/\d+/g) ?? []).map(Number);
     const [warm, cool] = [channels(0.4), channels(1.6)];
     expect(warm[0]).toBeGreaterThan(warm[2] as number);

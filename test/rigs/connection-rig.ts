@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
 import { loadCharacter, type Character } from '../../characters/character.ts';
-import { openConnection, type ConnectionParts, type ServerEvent } from '../../server/realtime/connection.ts';
+import { openConnection, type ConnectionParts } from '../../server/realtime/connection.ts';
+import { newId } from '../../server/realtime/new-id.ts';
+import type { Peer } from '../../server/realtime/peer.ts';
+import { audioDelta } from '../../server/realtime/wire-event.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
 import { ManualClock } from '../fakes/clock.ts';
@@ -19,16 +22,17 @@ export interface ConnectionKind extends Pick<
 > {
   /** Its dialect; OpenAI Realtime (GA) by default. */
   readonly open?: typeof openConnection;
-  /** Forwards an event once it is recorded. */
-  readonly forward?: (event: ServerEvent) => boolean;
+  /** Takes what is sent, once it is recorded; audio is recorded as the event that would carry it. */
+  readonly peer?: Peer;
 }
 
 /** A connection on fakes with a manual clock, whose events are recorded. */
 export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}, kind: ConnectionKind = {}) {
-  const { open = openConnection, forward = () => true, ...parts } = kind;
+  const { open = openConnection, peer, ...parts } = kind;
   const clock = new ManualClock();
   const engines = fakeEngines(options);
   const events: RecordedEvent[] = [];
+  const record = (event: object): void => void events.push(JSON.parse(JSON.stringify(event)) as RecordedEvent);
   const connection = open(
     {
       character: holmes,
@@ -50,12 +54,20 @@ export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}
     },
     {
       send(event) {
-        events.push(JSON.parse(JSON.stringify(event)) as RecordedEvent);
-        return forward(event);
+        record(event);
+        return peer?.send(event) ?? true;
       },
+      ...(peer?.sendAudio === undefined
+        ? {}
+        : {
+            sendAudio(audio) {
+              record({ event_id: newId('event'), ...audioDelta(audio) });
+              return peer.sendAudio?.(audio) ?? true;
+            },
+          }),
     },
   );
-  const send = (event: Record<string, unknown>): void => connection.receive(JSON.stringify(event));
+  const send = (event: Record<string, unknown>): void => connection.receiveText(JSON.stringify(event));
   return {
     clock,
     engines,

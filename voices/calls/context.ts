@@ -56,7 +56,7 @@ export function openContext(name: string, options: ContextOptions = {}): EngineC
     settingNames: {
       baseUrl: `"baseUrl" of the engine "${name}"`,
       model: `"model" of the engine "${name}"`,
-      key: `the variable that "apiKeyEnv" of the engine "${name}" names`,
+      key: `the variable named by "apiKeyEnv" of the engine "${name}"`,
       ...options.settingNames,
     },
     timeouts: care.timeouts,

@@ -82,7 +82,7 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
         signal.throwIfAborted();
         yield { type: 'transcript-final', ...conclude(pieces, language) };
       } finally {
-        gone.abort(new Error('nobody listens any more'));
+        gone.abort(new Error('the caller stopped reading'));
       }
     },
   };

@@ -67,7 +67,7 @@ export function recognizeByStream(decoder: StreamDecoder, { name, calls }: Engin
         }
         yield { type: 'transcript-final', text, ...(language === undefined || text === '' ? {} : { language }) };
       } finally {
-        gone.abort(new Error('nobody listens any more'));
+        gone.abort(new Error('the caller stopped reading'));
       }
     },
   };

@@ -1,3 +1,4 @@
+import { mean } from '../dsp/statistics.ts';
 import type { TranscriptPart, Unclear } from '../recognizer.ts';
 import { findRepetition } from './repetition.ts';
 
@@ -125,10 +126,6 @@ export function finalTranscript(
 
 function secondsOf(hypotheses: readonly Hypothesis[]): number {
   return hypotheses.reduce((sum, { seconds }) => sum + seconds, 0);
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function countDifferentWords(text: string): number {

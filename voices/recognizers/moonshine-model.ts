@@ -86,7 +86,7 @@ async function loadSession(path: string, threads: number, outputs: readonly stri
     throw new EngineError(name, 'ENGINE_MISSING', `${path} cannot be loaded: ${advice}`, cause);
   });
   if (outputs.every((output) => session.outputNames.includes(output))) return session;
-  throw new EngineError(name, 'ENGINE_MISSING', `${path} is another model: ${advice}`);
+  throw new EngineError(name, 'ENGINE_MISSING', `${path} is a different model: ${advice}`);
 }
 
 async function decode(decoding: Decoding, mostTokens: number): Promise<Omit<Hypothesis, 'seconds'>> {

@@ -90,7 +90,7 @@ function inputsFor(
   };
   return wanted.map((name) => {
     const data = known[name];
-    if (data === undefined) throw badReply(context, `a model that wants "${name}", which no recognizer of ours gives`);
+    if (data === undefined) throw badReply(context, `a model with the input "${name}", which is not supported`);
     return { name, data };
   });
 }

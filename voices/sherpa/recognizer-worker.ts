@@ -56,7 +56,7 @@ async function hearPiece(
   { offline, punctuate }: LoadedRecognizer,
   samples: Float32Array,
 ): Promise<RecognizerProcessReply> {
-  if (offline === undefined) throw new Error('this model hears as it comes');
+  if (offline === undefined) throw new Error('this is a streaming model');
   const stream = offline.createStream();
   stream.acceptWaveform({ samples, sampleRate });
   const { text, lang } = await offline.decodeAsync(stream);
@@ -70,7 +70,7 @@ function hearBlock(
   { stream: id, samples, isLast }: Extract<RecognizerProcessRequest, { kind: 'block' }>,
 ): string {
   const { online, streams, punctuate } = ear;
-  if (online === undefined) throw new Error('this model hears pieces');
+  if (online === undefined) throw new Error('this model is not a streaming model');
   const stream = streams.get(id) ?? online.createStream();
   streams.set(id, stream);
   if (samples.length > 0) stream.acceptWaveform({ samples, sampleRate });

@@ -73,7 +73,7 @@ export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
       warm,
       async check(options) {
         await warm(options);
-        return `${settings.family} is loaded, its weights are those that you trust`;
+        return `${settings.family} is loaded, its weights match their SHA-256`;
       },
       close: () => ear.close(),
     };

@@ -67,7 +67,7 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
       warm: async (options) => void (await load(options)),
       async check(options) {
         const { sampleRate } = await load(options);
-        return `${settings.family} is loaded, its weights are those that you trust, ${sampleRate / 1000} kHz`;
+        return `${settings.family} is loaded, its weights match their SHA-256, ${sampleRate / 1000} kHz`;
       },
       close: () => mouth.close(),
     };
@@ -91,7 +91,7 @@ function openVoiceParameters(
   return async (options) => {
     const reference = clipOf(options.voice, defaultClip, context);
     if (settings.family === 'zipvoice' && reference.transcript.trim() === '') {
-      const detail = `this engine must know what is said in ${reference.wavPath}: give its transcript in "references"`;
+      const detail = `this engine requires a transcript of ${reference.wavPath}: add it in "references"`;
       throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
     }
     const { samples, sampleRate, transcript } = await readClip(reference, options);

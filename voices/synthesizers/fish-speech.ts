@@ -121,6 +121,6 @@ async function check(site: Site, options: CallOptions): Promise<string> {
     string,
     unknown
   >;
-  if (status !== 'ok') throw badReply(site.context, 'no word about its health');
+  if (status !== 'ok') throw badReply(site.context, 'no health status');
   return `${new URL(site.chosen.baseUrl).host} is fish-speech’s server`;
 }

@@ -122,6 +122,6 @@ async function* say(text: string, { reference, clip, server, context, signal }: 
  */
 function needTranscript({ transcript, wavPath }: ReferenceVoice, { name }: EngineContext): void {
   if (transcript.trim() !== '') return;
-  const detail = `the reference clip ${wavPath} has no transcript. Write what is said in it into "transcript".`;
+  const detail = `the reference clip ${wavPath} has no transcript. Set "transcript".`;
   throw new EngineError(name, 'ENGINE_REFUSED', detail);
 }

@@ -1,30 +1,11 @@
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { encodeFrame, type OpusPacket } from '../../protocol/binary-frame.ts';
-import type { Peer, ServerEvent } from '../../realtime/connection.ts';
+import type { ServerEvent } from '../../realtime/peer.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import { audioDelta, type OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { SessionOpus, ReplyPacket } from './session-opus.ts';
-
-/** Reason for closing a session's connection. */
-export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'session_expired';
-
-/** A transport to the client: one live connection that carries frames. */
-export interface Transport {
-  /** Returns false if the frame was not accepted because the client does not read. */
-  send(frame: string | Uint8Array): boolean;
-  /**
-   * Asks the client for a response that arrives after everything it has sent so far. Absent if late data is lost
-   * anyway.
-   */
-  probe?(answered: () => void): void;
-  /**
-   * Called when there is room again after `send` returned false. A transport that never calls it is tried again with
-   * the next frame.
-   */
-  onRoom?: () => void;
-  /** Closes the transport because another replaced it, or because the session has ended. */
-  close(reason: 'replaced' | CloseReason): void;
-}
+import type { SessionPeer } from '../../connections/open-session.ts';
+import type { CloseReason, Transport } from '../../connections/socket-transport.ts';
 
 interface Kept {
   readonly sequence: number;
@@ -35,7 +16,7 @@ export interface ResumableStreamOptions {
   /** Reply audio is sent as binary frames. */
   readonly binary: boolean;
   /** Encodes the binary frames as Opus, if given. */
-  readonly opus?: SessionOpus;
+  readonly opus?: SessionOpus | undefined;
   /** Frames are kept until the client acknowledges them, so that another transport can continue. */
   readonly resumable: boolean;
   /** Most bytes of kept frames. Beyond it the oldest are dropped, and a client that needs them cannot resume. */
@@ -52,7 +33,7 @@ export interface ResumableStreamOptions {
  * client has not acknowledged, and continues over another transport if the first one breaks. Sequence numbers start at
  * 1.
  */
-export class ResumableStream implements Peer {
+export class ResumableStream implements SessionPeer {
   readonly #options: ResumableStreamOptions;
   readonly #kept: Kept[] = [];
   readonly #numbers = new Map<string, number>();
@@ -136,8 +117,19 @@ export class ResumableStream implements Peer {
 
   /** Checks that data from the client still arrives. `answered` is never called if it does not. */
   probe(answered: () => void): void {
-    if (this.#carrier !== undefined && this.#carrier.probe === undefined) return answered();
-    this.#carrier?.probe?.(answered);
+    this.#carrier?.probe(answered);
+  }
+
+  /** Handles the sequence fields of a message: drops duplicates, releases acknowledged frames, answers acks. */
+  admits(message: unknown): boolean {
+    if (typeof message !== 'object' || message === null) return true;
+    const { type, x_seq: sequence, x_ack: acknowledged } = message as Record<string, unknown>;
+    if (typeof acknowledged === 'number') this.acknowledge(acknowledged);
+    if (!this.takes(typeof sequence === 'number' ? sequence : undefined)) return false;
+    if (type !== 'x_dramatis.ack') return true;
+    const ack = { type, event_id: this.#options.newEventId(), x_ack: this.#received };
+    this.#carrier?.send(JSON.stringify(ack));
+    return false;
   }
 
   /** Drops the frames that the client has received: all up to this one. */
@@ -150,12 +142,6 @@ export class ResumableStream implements Peer {
       count += 1;
     }
     this.#kept.splice(0, count);
-  }
-
-  /** Sends the client an ack for its frames, without a sequence number of its own. */
-  tellReceived(): void {
-    const event = { type: 'x_dramatis.ack', event_id: this.#options.newEventId(), x_ack: this.#received };
-    this.#carrier?.send(JSON.stringify(event));
   }
 
   /**

@@ -51,21 +51,21 @@ async function attackWith({
   return { spoken: spoken.trim(), asked: chat.asked[0] ?? [], evasions: character.evasions };
 }
 
-describe('attacks on the part', () => {
-  it('are at least sixty, in English and Chinese, from all sides', () => {
+describe('attacks on the role', () => {
+  it('the attack list has at least sixty entries, in English and Chinese, of every kind', () => {
     expect(attacks.length).toBeGreaterThanOrEqual(60);
     expect(attacks.filter(({ text }) => /\p{Script=Han}/u.test(text)).length).toBeGreaterThanOrEqual(15);
     expect(new Set(attacks.map(({ by }) => by))).toEqual(new Set(['visitor', 'card', 'lore', 'scene']));
   });
 
-  it.each(attacks)('$by: $text', async (attack) => {
+  it.each(attacks)('the guardrail recognizes an attack by $by: $text', async (attack) => {
     const { spoken, asked, evasions } = await attackWith(attack);
     // What a model says that gave in is not spoken: in its place stands a way out of the character's own.
     expect(evasions).toContain(spoken);
     expectShape(attack, asked);
   });
 
-  it.each(moreAttacks)('$by: $text (worded otherwise)', async (attack) => {
+  it.each(moreAttacks)('the guardrail recognizes an attack by $by: $text (reworded)', async (attack) => {
     const { spoken, asked, evasions } = await attackWith(attack);
     // A clause that gives nothing away may have been spoken before the one that would.
     expect(evasions.some((line) => spoken.endsWith(line))).toBe(true);
@@ -73,7 +73,7 @@ describe('attacks on the part', () => {
     expectShape(attack, asked);
   });
 
-  it('are not seen where there are none: a character may say what only looks like it', async () => {
+  it('the guardrail sees no attack in a character’s lines that only look like one', async () => {
     const packs = await loadCharacters(builtInCharacters);
     const alarms = innocent.filter((sentence) => {
       const isChinese = /\p{Script=Han}/u.test(sentence);

@@ -99,21 +99,24 @@ function waysToCut(text: string): string[][] {
   ];
 }
 
-describe('what models say beside the part', () => {
-  it.each(slips)('is not spoken, wherever the stream is cut: %j', async (reply, forbidden) => {
-    for (const deltas of waysToCut(reply)) {
-      const spoken = await spokenOf(
-        holmes,
-        deltas,
-        'Who stole the blue diamond from the hotel last week?',
-        'Come, Watson waits.',
-      );
-      expect([deltas, spoken]).toEqual([deltas, expect.not.stringMatching(forbidden)]);
-      expect(spoken).toMatch(/\p{L}/u);
-    }
-  });
+describe('out-of-character phrases', () => {
+  it.each(slips)(
+    'an out-of-character phrase is not spoken, however the stream is cut: %j',
+    async (reply, forbidden) => {
+      for (const deltas of waysToCut(reply)) {
+        const spoken = await spokenOf(
+          holmes,
+          deltas,
+          'Who stole the blue diamond from the hotel last week?',
+          'Come, Watson waits.',
+        );
+        expect([deltas, spoken]).toEqual([deltas, expect.not.stringMatching(forbidden)]);
+        expect(spoken).toMatch(/\p{L}/u);
+      }
+    },
+  );
 
-  it.each(chineseSlips)('nor in Chinese: %j', async (reply, forbidden) => {
+  it.each(chineseSlips)('an out-of-character phrase in Chinese is not spoken: %j', async (reply, forbidden) => {
     for (const deltas of waysToCut(reply)) {
       const spoken = await spokenOf(wukong, deltas, '你是谁，从哪里来的？', '看棒！');
       expect([deltas, spoken]).toEqual([deltas, expect.not.stringMatching(forbidden)]);
@@ -121,7 +124,7 @@ describe('what models say beside the part', () => {
     }
   });
 
-  it('is not said twice by a model that begins again instead of going on', async () => {
+  it('a model that starts again instead of continuing does not repeat what was said', async () => {
     const spoken = await spokenOf(
       holmes,
       ['The game is afoot. ', 'As an AI, I cannot run.'],

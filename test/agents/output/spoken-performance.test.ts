@@ -68,10 +68,13 @@ async function spokenOf(deltas: readonly string[]): Promise<string> {
   return (await Array.fromAsync(speakable(texts()))).join('').trim().replaceAll(/\s+/gu, ' ');
 }
 
-describe('a script of speech alone', () => {
-  it.each(scripts)('says no tag and no direction, wherever it is cut: %j', async (script, spoken) => {
-    const signs = Array.from(script);
-    const cuts = signs.map((_, at) => [signs.slice(0, at).join(''), signs.slice(at).join('')]);
-    for (const deltas of [signs, ...cuts]) expect([deltas, await spokenOf(deltas)]).toEqual([deltas, spoken]);
-  });
+describe('speech-only script', () => {
+  it.each(scripts)(
+    'a speech-only script contains no tag or stage direction, however it is cut: %j',
+    async (script, spoken) => {
+      const signs = Array.from(script);
+      const cuts = signs.map((_, at) => [signs.slice(0, at).join(''), signs.slice(at).join('')]);
+      for (const deltas of [signs, ...cuts]) expect([deltas, await spokenOf(deltas)]).toEqual([deltas, spoken]);
+    },
+  );
 });

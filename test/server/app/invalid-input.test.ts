@@ -5,7 +5,7 @@ import { openOpenaiChat } from '../../../agents/chats/openai-chat.ts';
 import { openAgents } from '../../../agents/actor/open.ts';
 import type { Character } from '../../../characters/character.ts';
 import type { Engines } from '../../../server/engines/engines.ts';
-import { keepAlive } from '../../../server/transports/websocket/socket-transport.ts';
+import { keepAlive } from '../../../server/connections/socket-transport.ts';
 import { limits } from '../../../server/protocol/limits.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import type { Responder } from '../../../server/session/contract/responder.ts';

@@ -47,7 +47,7 @@ describe('characters remove', () => {
     });
     expect(existsSync(pack)).toBe(true);
     await rm(path.join(packs, 'scenes', 'home.json'));
-    expect(await dramatis('characters', 'remove', 'twin')).toMatchObject({ status: 0, stdout: 'Alice is gone.\n' });
+    expect(await dramatis('characters', 'remove', 'twin')).toMatchObject({ status: 0, stdout: 'Removed Alice.\n' });
     expect(existsSync(pack)).toBe(false);
   });
 });
@@ -85,7 +85,7 @@ describe('broken packs and scenes', () => {
   it('reports broken packs and scenes in the doctor', async () => {
     const { status, stdout } = await dramatis('doctor', '--port', '0');
     expect(status).toBe(1);
-    expect(stdout.match(/^✗ characters +left out: /gmu)).toHaveLength(4);
+    expect(stdout.match(/^✗ characters +skipped: /gmu)).toHaveLength(4);
   });
 
   it('explains what is wrong with a broken pack when it is shown', async () => {
@@ -95,7 +95,7 @@ describe('broken packs and scenes', () => {
   });
 
   it('removes a broken pack', async () => {
-    expect(await dramatis('characters', 'remove', 'torn')).toMatchObject({ status: 0, stdout: 'torn is gone.\n' });
+    expect(await dramatis('characters', 'remove', 'torn')).toMatchObject({ status: 0, stdout: 'Removed torn.\n' });
     expect(existsSync(path.join(packs, 'torn'))).toBe(false);
     expect((await dramatis('characters', 'remove', '../../characters')).stderr).toContain('There is no character');
   });

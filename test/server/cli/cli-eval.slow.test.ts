@@ -33,7 +33,7 @@ describe('dramatis eval run', () => {
       await writeFile(path.join(voices, 'audios_text.json'), JSON.stringify({ hutao: '本堂主来也' }));
       const engines = path.join(scratch.path, 'engines.json');
       const clone = { kind: 'openai-speech', dialect: 'vllm-omni', baseUrl: `${mouth.url}/v1`, model: 'F5' };
-      await writeFile(engines, JSON.stringify({ engines: { clone }, synthesizer: 'clone' }));
+      await writeFile(engines, JSON.stringify({ engines: { clone }, tts: 'clone' }));
       const out = path.join(scratch.path, 'run');
       const what = ['eval', 'run', '--data', data, '--out', out, '--user-text', '--mode', 'multi', '--limit', '1'];
       const engineFlags = ['--engines', engines, '--llm-base-url', mind.baseUrl, '--llm-model', 'llama'];

@@ -37,8 +37,8 @@ describe('names of object properties', () => {
     expect((await dramatis('serve', '--engines', engines, '--port', '0')).stderr).toMatch(
       /The engine "chat" is of the kind "__proto__", which is no mind/,
     );
-    expect((await dramatis('serve', '--mind', 'toString', '--port', '0')).stderr).toMatch(
-      /There is no mind "toString"/,
+    expect((await dramatis('serve', '--llm', 'toString', '--port', '0')).stderr).toMatch(
+      /There is no LLM engine "toString"/,
     );
   });
 });

@@ -34,7 +34,7 @@ it('checks no embedding server if none is configured', async () => {
 it('reports dimension and latency of a working embedding server and finds an Ollama model without its tag', async () => {
   await using server = await openServer();
   expect(await found(server)).toMatch(
-    /^✓ embeddings bge-m3 openai-embeddings: 127\.0\.0\.1:\d+ has bge-m3; gives 2 numbers a text, one text in \d+ ms \(a reply waits 250 ms\); all of it after \d+ ms$/,
+    /^✓ embeddings bge-m3 openai-embeddings: 127\.0\.0\.1:\d+ has bge-m3; 2 dimensions, one text in \d+ ms \(a reply waits at most 250 ms\); both texts after \d+ ms$/,
   );
   expect(server.requests.map(({ path, headers }) => `${path} ${headers.authorization}`)).toEqual([
     '/v1/models Bearer sk-1',
@@ -63,7 +63,7 @@ it('reports one line with the remedy for each way an embedding server can fail',
     /knows no such model or address \(404\). Check DRAMATIS_EMBEDDINGS_MODEL and DRAMATIS_EMBEDDINGS_BASE_URL/,
   );
   expect(await broken({ kind: 'page' }, route)).toMatch(/^✗ .*not JSON. Check DRAMATIS_EMBEDDINGS_BASE_URL/);
-  expect(await found(zeros)).toMatch(/^✗ .*zeros alone. Use another model/);
+  expect(await found(zeros)).toMatch(/^✗ .*only zeros. Use another model/);
   expect(await found(words)).toMatch(/^✗ .*no embeddings/);
   expect(await found({ url: 'http://127.0.0.1:1' })).toMatch(
     /cannot be reached \(ECONNREFUSED\). Check DRAMATIS_EMBEDDINGS_BASE_URL/,

@@ -50,9 +50,9 @@ async function findings(file: string, environment: Readonly<Record<string, strin
 it('reports engines that work with their latency', async () => {
   await using servers = await openCascadeServers();
   expect(await findings(servers.file)).toEqual([
-    expect.stringMatching(/^✓ recognizer ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; hears after \d+ ms$/),
-    expect.stringMatching(/^✓ mind llama openai-chat: 127\.0\.0\.1:\d+ has llama; answers after \d+ ms$/),
-    expect.stringMatching(/^✓ synthesizer mouth openai-speech: .* speaks after \d+ ms$/),
+    expect.stringMatching(/^✓ asr ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; hears after \d+ ms$/),
+    expect.stringMatching(/^✓ llm llama openai-chat: 127\.0\.0\.1:\d+ has llama; answers after \d+ ms$/),
+    expect.stringMatching(/^✓ tts mouth openai-speech: .* speaks after \d+ ms$/),
   ]);
 });
 
@@ -124,9 +124,9 @@ it('reports one line with the remedy for each engine that is broken in its own w
   };
   const file = await enginesFile({
     engines: { ...recognizers, ...minds, ...synthesizers, ...omnis },
-    recognizer: Object.keys(recognizers),
-    mind: Object.keys(minds),
-    synthesizer: Object.keys(synthesizers),
+    asr: Object.keys(recognizers),
+    llm: Object.keys(minds),
+    tts: Object.keys(synthesizers),
     omni: Object.keys(omnis),
     turns: { kind: 'smart-turn', model: '/nowhere/smart-turn.onnx' },
   });

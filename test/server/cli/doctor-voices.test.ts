@@ -21,7 +21,7 @@ describe('doctor, voices', () => {
     expect(good).toMatchObject({ ok: true, says: `campplus-192@${sha256.slice(0, 12)}` });
     const both = await checkVoices({ dataDir: folder, speakerEncoder, dnsmos: path.join(folder, 'none.onnx') }, []);
     expect(both).toMatchObject([
-      { what: 'speakers', ok: true },
+      { what: 'speaker encoder', ok: true },
       { what: 'quality', ok: false, says: expect.stringContaining('sig_bak_ovr.onnx') },
     ]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { measureTurns } from '../../../server/cli/latency/latency.ts';
 import { latencyTable, summarizeLatency } from '../../../server/cli/latency/latency-table.ts';
-import { spreadOf } from '../../../server/terminal/spread.ts';
+import { spreadOf } from '../../../voices/dsp/statistics.ts';
 import { waterfall } from '../../../server/terminal/waterfall.ts';
 import {
   latencyComponents,
@@ -37,14 +37,14 @@ describe('waterfall', () => {
   it('draws each latency component from where the one before ended, and the total', () => {
     const lines = waterfall(turn, 60).split('\n');
     expect(lines.map((line) => line.slice(2, 18).trim())).toEqual([
-      'sound under way',
-      'silence waited',
-      'voice detector',
-      'recognizer',
-      'mind',
-      'synthesizer',
-      'sending',
-      'in all',
+      'uplink',
+      'endpointing',
+      'VAD',
+      'ASR',
+      'LLM',
+      'TTS',
+      'pacing',
+      'total',
     ]);
     expect(lines.map((line) => /(\d+) ms$/.exec(line)?.[1])).toEqual(['20', '480', '3', '0', '37', '60', '0', '600']);
     const bars = lines.map((line) => [line.indexOf('█'), line.lastIndexOf('█')]);
@@ -65,7 +65,7 @@ describe('latency on the page', () => {
       reachedMs = fromMs + ms;
     }
     expect(reachedMs).toBeCloseTo(712, 6);
-    expect(drawn.map(({ owner }) => owner)).toEqual(['arrival', 'silence', 'vad', 'mind', 'synthesizer', 'delivery']);
+    expect(drawn.map(({ name }) => name)).toEqual(['uplink', 'endpointing', 'vad', 'llm', 'tts', 'network']);
   });
 
   it('never counts a negative delivery time, and none if the client heard nothing', () => {
@@ -85,7 +85,7 @@ describe('latency table', () => {
     const lines = latencyTable(summary).split('\n');
     expect(lines).toHaveLength(2 + Object.keys(summary.owners).length);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
-    expect(lines.at(-1)).toMatch(/^in all +3 +99999 +99999 +99999$/);
+    expect(lines.at(-1)).toMatch(/^total +3 +99999 +99999 +99999$/);
   });
 
   it('computes percentiles by the nearest rank', () => {

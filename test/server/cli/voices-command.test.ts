@@ -1,7 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { progressLine } from '../../../server/terminal/progress-bar.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 import { openVoicesRig, speak } from './voices-rig.ts';
 
@@ -71,9 +70,8 @@ describe('dramatis voices', () => {
         voices(dataDir, 'add', recordings, '--consent', 'x', '--speaker-encoder', encoder, ...more);
       const { stdout, stderr } = await add();
       expect(stderr).toContain('first.wav: 3 clips\nsecond.wav: 2 clips\n');
-      expect(stdout).toContain('2 speakers are heard');
+      expect(stdout).toContain('2 speakers found');
       expect(stdout).toMatch(/^→ +1 +0:1\d +3 .*\n +2 +0:\d\d +2 /m);
-      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
       const other = JSON.parse((await add('--speaker', '2', '--json')).stdout) as Record<string, unknown>;
       expect(other).toMatchObject({
         id: 'an-interview',
@@ -96,15 +94,15 @@ describe('dramatis voices', () => {
     [
       ['add', path.join(import.meta.dirname, '../../../characters'), '--consent', 'x'],
       1,
-      'no recording in this folder',
+      'this folder contains no recording',
     ],
     [['add', file], 1, '--consent'],
     [['add'], 2, 'recordings'],
     [['add', file, '--min-quality', '7'], 2, '1 to 5'],
-    [['add', path.join(folder, 'none.wav'), '--consent', 'x'], 1, 'no such file'],
+    [['add', path.join(folder, 'none.wav'), '--consent', 'x'], 1, 'does not exist'],
     [['show', 'nobody'], 1, 'no voice "nobody"'],
     [['show'], 2, 'Name a voice'],
-    [['remove', '../../..'], 1, 'cannot be a voice'],
+    [['remove', '../../..'], 1, 'not a valid voice name'],
     [['compare', 'sailor'], 2, 'two voices'],
     [['dance'], 2, 'add | list'],
     [['add', file, '--consent', 'x', '--dnsmos', path.join(folder, 'none.onnx')], 1, 'sig_bak_ovr.onnx'],
@@ -112,18 +110,5 @@ describe('dramatis voices', () => {
   ])('explains what is wrong with the arguments %j', async (args, status, detail) => {
     const failed = await voices(path.join(folder, 'empty'), ...args);
     expect(failed).toMatchObject({ status, stderr: expect.stringContaining(detail) });
-  });
-});
-
-describe('progress bar', () => {
-  it('shows progress, speed and remaining time', () => {
-    const line = (done: number, elapsedMs: number) =>
-      progressLine({ done, of: 60, label: `${done}/60 clips`, unit: 's of speech', elapsedMs });
-    expect(line(15, 5_000)).toBe(
-      `[${'█'.repeat(6)}${'░'.repeat(18)}] 15/60 clips · 3.0 s of speech a second · 0:15 left`,
-    );
-    expect(line(1, 2_000)).toContain('1:58 left');
-    expect(line(0, 0)).toContain('? left');
-    expect(line(60, 10_000)).toContain('0:00 left');
   });
 });

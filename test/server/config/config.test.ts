@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ConfigError, printableConfig, readConfig, settingFacts, type Config } from '../../../server/config/config.ts';
+import { ConfigError, printableConfig, readConfig, settings, type Config } from '../../../server/config/config.ts';
 import { isLoopback } from '../../../server/config/loopback.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 
@@ -66,7 +66,7 @@ describe('sources', () => {
   });
 
   it('gives each setting an environment variable of its own', () => {
-    const names = Object.values(settingFacts).map((facts) => facts.env);
+    const names = settings.map(({ env }) => env);
     expect(new Set(names).size).toBe(names.length);
   });
 });
@@ -106,7 +106,7 @@ describe('readConfig', () => {
     expect(JSON.stringify(shown)).not.toContain('secret');
     expect(shown).toMatchObject({ apiKeys: ['••••', '••••'], llmApiKey: '••••', llmModel: 'qwen3' });
     expect(shown).toMatchObject({ turnUser: 'dramatis', turnCredential: '••••' });
-    expect(Object.keys(shown)).toEqual(Object.keys(settingFacts));
+    expect(Object.keys(shown)).toEqual(settings.map(({ name }) => name));
     expect(printableConfig(read())).toMatchObject({ apiKeys: [], llmApiKey: null });
   });
 

@@ -18,9 +18,9 @@ async function fileWith(content: unknown): Promise<string> {
 
 /** Names of the engines of each stage. */
 function namesIn(settings: PlanSettings): Record<string, string[]> {
-  const { recognizer, mind, synthesizer } = planEngines(settings, {});
+  const { asr, llm, tts } = planEngines(settings, {});
   return Object.fromEntries(
-    Object.entries({ recognizer, mind, synthesizer }).map(([stage, chain]) => [stage, chain.map(({ name }) => name)]),
+    Object.entries({ asr, llm, tts }).map(([stage, chain]) => [stage, chain.map(({ name }) => name)]),
   );
 }
 
@@ -41,12 +41,12 @@ const kokoro = { kind: 'openai-speech', dialect: 'kokoro', baseUrl: 'http://127.
 
 describe('planEngines', () => {
   it('plans the embedded engines by default', () => {
-    expect(namesIn({})).toEqual({ recognizer: ['moonshine'], mind: ['retrieval'], synthesizer: ['embedded'] });
+    expect(namesIn({})).toEqual({ asr: ['moonshine'], llm: ['retrieval'], tts: ['embedded'] });
   });
 
   it('plans the chat server of the LLM settings', () => {
     const settings = { llmBaseUrl: 'http://127.0.0.1:3/v1', llmModel: 'llama', llmApiKey: 'sk-secret' };
-    expect(planEngines(settings, {}).mind).toMatchObject([
+    expect(planEngines(settings, {}).llm).toMatchObject([
       {
         name: 'llm',
         kind: 'openai-chat',
@@ -59,13 +59,13 @@ describe('planEngines', () => {
   it('plans the engine chains of the engines file', async () => {
     const engines = await fileWith({
       engines: { whisper, kokoro },
-      recognizer: ['whisper', 'moonshine'],
-      synthesizer: 'kokoro',
+      asr: ['whisper', 'moonshine'],
+      tts: 'kokoro',
     });
     expect(namesIn({ engines })).toEqual({
-      recognizer: ['whisper', 'moonshine'],
-      mind: ['retrieval'],
-      synthesizer: ['kokoro'],
+      asr: ['whisper', 'moonshine'],
+      llm: ['retrieval'],
+      tts: ['kokoro'],
     });
   });
 
@@ -73,14 +73,14 @@ describe('planEngines', () => {
     const engines = await fileWith({
       preset: 'f5-tts',
       engines: { whisper, kokoro },
-      mind: 'llama',
-      synthesizer: 'kokoro',
+      llm: 'llama',
+      tts: 'kokoro',
     });
     const llm = { llmBaseUrl: 'http://127.0.0.1:3/v1', llmModel: 'llama' };
-    expect(namesIn({ engines })).toEqual({ recognizer: ['whisper'], mind: ['llama'], synthesizer: ['kokoro'] });
-    expect(namesIn({ engines, ...llm }).mind).toEqual(['llm']);
-    expect(namesIn({ engines, ...llm, mind: ['retrieval'] }).mind).toEqual(['retrieval']);
-    expect(namesIn({ engines, synthesizer: ['f5-tts', 'embedded'] }).synthesizer).toEqual(['f5-tts', 'embedded']);
+    expect(namesIn({ engines })).toEqual({ asr: ['whisper'], llm: ['llama'], tts: ['kokoro'] });
+    expect(namesIn({ engines, ...llm }).llm).toEqual(['llm']);
+    expect(namesIn({ engines, ...llm, llm: ['retrieval'] }).llm).toEqual(['retrieval']);
+    expect(namesIn({ engines, tts: ['f5-tts', 'embedded'] }).tts).toEqual(['f5-tts', 'embedded']);
   });
 
   it('merges the engines file into the engines of the preset', async () => {
@@ -88,7 +88,7 @@ describe('planEngines', () => {
       preset: 'f5-tts',
       engines: { 'f5-tts': { baseUrl: 'http://gpu:1/v1', concurrency: 2 } },
     });
-    const [engine] = planEngines({ engines }, {}).synthesizer;
+    const [engine] = planEngines({ engines }, {}).tts;
     expect(engine).toMatchObject({
       kind: 'openai-speech',
       settings: { dialect: 'vllm-omni', model: 'SWivid/F5-TTS/F5TTS_v1_Base', baseUrl: 'http://gpu:1/v1' },
@@ -97,7 +97,7 @@ describe('planEngines', () => {
   });
 
   it('reads an engine written in one line', () => {
-    const [engine] = planEngines({ synthesizer: ['openai-speech@http://127.0.0.1:8880/v1#kokoro'] }, {}).synthesizer;
+    const [engine] = planEngines({ tts: ['openai-speech@http://127.0.0.1:8880/v1#kokoro'] }, {}).tts;
     expect(engine).toMatchObject({
       kind: 'openai-speech',
       settings: { baseUrl: 'http://127.0.0.1:8880/v1', model: 'kokoro' },
@@ -107,9 +107,9 @@ describe('planEngines', () => {
   it('separates call policy and key variable from an engine’s own settings', async () => {
     const engines = await fileWith({
       engines: { ear: { ...whisper, apiKeyEnv: 'EAR_KEY', concurrency: 2, timeouts: { firstByteMs: 5 }, voices: {} } },
-      recognizer: 'ear',
+      asr: 'ear',
     });
-    const [engine] = planEngines({ engines }, { EAR_KEY: 'sk-secret' }).recognizer;
+    const [engine] = planEngines({ engines }, { EAR_KEY: 'sk-secret' }).asr;
     expect(engine).toMatchObject({
       key: 'sk-secret',
       keyVariable: 'EAR_KEY',
@@ -119,14 +119,14 @@ describe('planEngines', () => {
   });
 
   it('plans the turn detector of the engines file unless a setting names one', async () => {
-    const engines = await fileWith({ turns: { kind: 'smart-turn', model: 'weights/turn.onnx' } });
-    expect(planEngines({}, {}).turns).toEqual({ kind: 'prosody' });
-    expect(planEngines({ engines }, {}).turns).toEqual({
+    const engines = await fileWith({ turnDetector: { kind: 'smart-turn', model: 'weights/turn.onnx' } });
+    expect(planEngines({}, {}).turnDetector).toEqual({ kind: 'prosody' });
+    expect(planEngines({ engines }, {}).turnDetector).toEqual({
       kind: 'smart-turn',
       model: path.join(folder, 'weights/turn.onnx'),
     });
-    expect(planEngines({ engines, smartTurn: '/other.onnx' }, {}).turns).toMatchObject({ model: '/other.onnx' });
-    expect(await refusal({ turns: { kind: 'clairvoyance' } })).toContain('turns.kind');
+    expect(planEngines({ engines, smartTurn: '/other.onnx' }, {}).turnDetector).toMatchObject({ model: '/other.onnx' });
+    expect(await refusal({ turnDetector: { kind: 'clairvoyance' } })).toContain('turnDetector.kind');
   });
 
   it('resolves reference clips relative to the engines file', async () => {
@@ -195,20 +195,20 @@ describe('invalid engines', () => {
     ['invalid JSON', '{"engines": ', 'not valid JSON'],
     ['an unknown setting', { recogniser: 'whisper' }, '"recogniser"'],
     ['a key in the file', { engines: { ear: { ...whisper, apiKeyEnv: 'sk-proj secret' } } }, 'environment variable'],
-    ['an unknown engine name', { recognizer: 'wisper' }, 'There is no recognizer "wisper". Name one of: moonshine'],
+    ['an unknown engine name', { asr: 'wisper' }, 'There is no ASR engine "wisper". Use one of: moonshine'],
     ['an engine without a kind', { engines: { ear: { baseUrl: 'http://x' } } }, 'The engine "ear" has no "kind"'],
-    ['an unknown kind', { engines: { ear: { kind: 'telepathy' } }, recognizer: 'ear' }, '"telepathy"'],
-    ['a recognizer as synthesizer', { engines: { whisper }, synthesizer: 'whisper' }, 'no synthesizer'],
+    ['an unknown kind', { engines: { ear: { kind: 'telepathy' } }, asr: 'ear' }, '"telepathy"'],
+    ['a recognizer as synthesizer', { engines: { whisper }, tts: 'whisper' }, 'The kinds of TTS engines'],
     ['an impossible timeout', { engines: { ear: { ...whisper, timeouts: { firstByteMs: -1 } } } }, 'firstByteMs'],
     [
       'a clip without consent',
       { references: { '*': { ...clip, consent: '' } } },
-      'references.*.consent: say in "consent" who',
+      'references.*.consent: state in "consent" who',
     ],
     [
       'a clip whose consent is missing',
       { references: { '*': { ...clip, consent: undefined } } },
-      'say in "consent" who',
+      'state in "consent" who',
     ],
     ['a misspelt field of a clip', { references: { '*': { ...clip, wave: 'x' } } }, '"wave"'],
     ['an invalid voice id', { references: { '*': { voice: '../martha' } } }, 'references.*.voice'],

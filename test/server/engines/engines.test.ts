@@ -102,8 +102,8 @@ describe('engines behind servers', () => {
         llama: { kind: 'openai-chat', baseUrl: `${mind.url}/v1`, model: 'llama' },
         mouth: { kind: 'openai-speech', baseUrl: `${mouth.url}/v1`, retries: 0 },
       },
-      mind: 'llama',
-      synthesizer: ['mouth', 'embedded'],
+      llm: 'llama',
+      tts: ['mouth', 'embedded'],
     });
     mouth.breaks({ kind: 'status', status: 401 });
     const server = await serveOn(await open(file));
@@ -124,13 +124,13 @@ describe('engines that cannot be opened', () => {
     [
       'an unknown setting',
       { kind: 'openai-speech', baseUrl: 'http://127.0.0.1:1', vocie: 'x' },
-      'there is no setting "vocie"',
+      'unknown setting "vocie"',
     ],
     ['a key in the file', { kind: 'openai-speech', baseUrl: 'http://127.0.0.1:1', apiKey: 'sk-x' }, 'apiKeyEnv'],
     ['a password in the address', { kind: 'openai-speech', baseUrl: 'http://me:sk-x@127.0.0.1:1' }, 'apiKeyEnv'],
     ['an unknown dialect', { kind: 'openai-speech', baseUrl: 'http://127.0.0.1:1', dialect: 'klingon' }, 'dialect'],
   ])('refuses to open an engine because of %s', async (_name, mouth, message) => {
-    const file = await enginesFile({ engines: { mouth }, synthesizer: 'mouth' });
+    const file = await enginesFile({ engines: { mouth }, tts: 'mouth' });
     const opening = openEngines({ engines: file });
     await expect(opening).rejects.toBeInstanceOf(ConfigError);
     await expect(opening).rejects.toThrow(message);

@@ -51,9 +51,9 @@ async function turnOn(chains: Chains, withOmnis = false) {
         omni: { ...both, baseUrl: `${omni.url}/v1` },
         'second-omni': { ...both, baseUrl: `${secondOmni.url}/v1` },
       },
-      recognizer: ['ear', 'second-ear'],
-      mind: ['mind', 'second-mind'],
-      synthesizer: ['mouth', 'second-mouth'],
+      asr: ['ear', 'second-ear'],
+      llm: ['mind', 'second-mind'],
+      tts: ['mouth', 'second-mouth'],
       ...(withOmnis ? { omni: ['omni', 'second-omni'] } : {}),
     }),
   });
@@ -80,7 +80,7 @@ async function turnOn(chains: Chains, withOmnis = false) {
 }
 
 const failures: readonly (readonly [string, Fault])[] = [
-  ['refuses the connection', { kind: 'reset' }],
+  ['refused the connection', { kind: 'reset' }],
   ['fails', { kind: 'status', status: 500 }],
   ['has used up its quota', { kind: 'status', status: 429, headers: { 'retry-after': '60' } }],
   ['answers with a web page', { kind: 'page' }],

@@ -72,7 +72,7 @@ it('uses the execution provider that gives the same results faster and tries it 
   const { tryModel, tried } = trials({ cpu, cuda: crash, webgpu: { output: [1, 2.001], medianMs: 20 } });
   expect(await prove(config, machine, tryModel)).toEqual([
     'info: dnsmos P.835 runs on webgpu from the next start on (cuda: its process ended with SIGSEGV; ' +
-      "webgpu: serves; 5.0 times the processor's speed). `--providers cpu` keeps it on the processor.",
+      "webgpu: works; 5.0 times the CPU's speed). `--providers cpu` keeps it on the CPU.",
   ]);
   expect(openProviderResults(config.dataDir, machine).proven).toEqual({ [model]: ['webgpu'] });
   expect(await prove(config, machine, tryModel)).toEqual([]);

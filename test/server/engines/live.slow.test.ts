@@ -40,18 +40,18 @@ it('runs the live suites against the configured engines and reports what is skip
         down: { kind: 'sidecar', baseUrl: 'http://127.0.0.1:1', retries: 0 },
         omni: { kind: 'openai-chat-audio', baseUrl: `${omni.url}/v1`, model: 'gpt-audio' },
       },
-      recognizer: 'ear',
-      mind: 'llama',
-      synthesizer: ['mouth', 'down', 'embedded'],
+      asr: 'ear',
+      llm: 'llama',
+      tts: ['mouth', 'down', 'embedded'],
       omni: 'omni',
     });
     const { status, printed } = await live(file);
     expect([status, printed]).toEqual([0, expect.any(String)]);
     for (const server of servers) expect(server.requests.length).toBeGreaterThan(5);
-    expect(printed).toMatch(/✓ .*recognizer openai-transcriptions, "ear" as a recognizer > says what it is/);
+    expect(printed).toMatch(/✓ .*asr openai-transcriptions, "ear" as a recognizer > says what it is/);
     expect(printed).toMatch(/✓ .*omni openai-chat-audio, "omni" as an omni model > gives words and sound/);
-    expect(printed).toMatch(/SKIPPED synthesizer sidecar, "down": the server cannot be reached \(ECONNREFUSED\)/);
-    expect(printed).toContain('SKIPPED recognizer funasr: none is configured');
+    expect(printed).toMatch(/SKIPPED tts sidecar, "down": the server cannot be reached \(ECONNREFUSED\)/);
+    expect(printed).toContain('SKIPPED asr funasr: none is configured');
   } finally {
     await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
   }
@@ -62,7 +62,7 @@ it('fails the live suites if an engine breaks the contract', async () => {
   // The model of the check answers; what it says never comes.
   mind.breaks({ kind: 'empty' }, { route: 'POST /v1/chat/completions' });
   const llama = { kind: 'openai-chat', baseUrl: `${mind.url}/v1`, model: 'llama' };
-  const { status, printed } = await live(await enginesFile({ engines: { llama }, mind: 'llama' }));
+  const { status, printed } = await live(await enginesFile({ engines: { llama }, llm: 'llama' }));
   expect(status).toBe(1);
-  expect(printed).toMatch(/× .*mind openai-chat, "llama" as a chat model > gives text deltas/);
+  expect(printed).toMatch(/× .*llm openai-chat, "llama" as a chat model > gives text deltas/);
 }, 180_000);

@@ -43,7 +43,7 @@ async function enginesFile(content: object): Promise<string> {
 }
 
 const everyEngine = (): Promise<string> =>
-  enginesFile({ engines: { ear, llama, mouth }, recognizer: 'ear', mind: 'llama', synthesizer: 'mouth' });
+  enginesFile({ engines: { ear, llama, mouth }, asr: 'ear', llm: 'llama', tts: 'mouth' });
 
 const alice = characters.get('alice');
 if (alice === undefined) throw new Error('no Alice');
@@ -53,9 +53,9 @@ describe.skipIf(!isInstalled('sherpa-onnx-node') || !isInstalled('node-llama-cpp
     const engines = await everyEngine();
     const found = await checkPlannedEngines(planEngines({ engines }, {}), alice);
     expect(found.map(({ name, ok, says }) => `${ok ? '✓' : '✗'} ${name} ${says}`)).toEqual([
-      expect.stringMatching(/^✓ ear sherpa-onnx: streaming-zipformer is loaded, .*; hears after \d+ ms$/),
+      expect.stringMatching(/^✓ ear sherpa-onnx: streaming-zipformer is loaded, .*; transcribes after \d+ ms$/),
       expect.stringMatching(/^✓ llama node-llama-cpp: is loaded, .* chat template ChatML; answers after \d+ ms$/),
-      expect.stringMatching(/^✓ mouth sherpa-onnx: vits is loaded, .* 16 kHz; speaks after \d+ ms$/),
+      expect.stringMatching(/^✓ mouth sherpa-onnx: vits is loaded, .* 16 kHz; synthesizes after \d+ ms$/),
     ]);
   });
 

@@ -12,12 +12,9 @@ describe('presets', () => {
   });
 
   it.each(presetIds)('plans the engines of the preset %s', (id) => {
-    const { recognizer, mind, synthesizer, omni } = planEngines(
-      { preset: id },
-      { DASHSCOPE_API_KEY: 'k', OPENAI_API_KEY: 'k' },
-    );
+    const { asr, llm, tts, omni } = planEngines({ preset: id }, { DASHSCOPE_API_KEY: 'k', OPENAI_API_KEY: 'k' });
     if (omni.length > 0) expect(omni).toHaveLength(1);
-    else expect([recognizer, mind, synthesizer].map((chain) => chain.length)).toEqual([1, 1, 1]);
+    else expect([asr, llm, tts].map((chain) => chain.length)).toEqual([1, 1, 1]);
   });
 
   it.each([
@@ -27,7 +24,7 @@ describe('presets', () => {
     ['maskgct', ['maskgct-page']],
     ['cosyvoice2', ['cosyvoice2-triton']],
   ])('offers in the preset %s the alternative voices %o', async (preset, variants) => {
-    for (const { name, kind, settings } of planEngines({ preset, synthesizer: variants }, {}).synthesizer) {
+    for (const { name, kind, settings } of planEngines({ preset, tts: variants }, {}).tts) {
       expect(variants).toContain(name);
       const { adapter } = (await synthesizerKinds[kind]?.()) ?? {};
       expect(adapter?.settings.safeParse(settings)).toMatchObject({ success: true });
@@ -48,7 +45,9 @@ describe('presets', () => {
     const models = Object.values(engines).map((engine) => engine['model']);
     for (const [index, { model, ended, successor }] of historical.entries()) {
       expect(models).toContain(successor);
-      expect(notes[index + 1]).toBe(`${model} ended on ${ended}: the preset runs its successor, ${successor}`);
+      expect(notes[index + 1]).toBe(
+        `${model} was discontinued on ${ended}; the preset uses its successor, ${successor}`,
+      );
     }
     expect(models.filter((model) => ended.test(String(model)))).toEqual([]);
   });

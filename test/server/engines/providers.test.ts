@@ -62,7 +62,7 @@ it('refuses an unknown execution provider or model name', () => {
 it('warns in doctor --gpu of an execution provider that is fast and wrong', () => {
   const base = { output: [1, 2, 4], medianMs: 8 };
   const on = (output: number[]) => findingOf('dnsmos', 'cuda', { output, medianMs: 2 }, base);
-  expect(on([1, 2, 4.001])).toMatchObject({ ok: true, says: "serves; 4.0 times the processor's speed" });
+  expect(on([1, 2, 4.001])).toMatchObject({ ok: true, says: "works; 4.0 times the CPU's speed" });
   expect(on([1, 2, 3])).toMatchObject({ ok: false, difference: 0.25 });
   expect(on([1, Number.NaN, 4])).toMatchObject({ ok: false });
   expect(on([1, 2])).toMatchObject({ ok: false });

@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
 
   async function bringIn(name: string, buffer: Buffer): Promise<string> {
     await page.setInputFiles('#upload', { name, mimeType: 'application/octet-stream', buffer });
-    const told = page.locator('#notice:not(:empty):not(:has-text("Bringing in"))');
+    const told = page.locator('#notice:not(:empty):not(:has-text("Importing"))');
     await told.waitFor();
     return told.innerText();
   }
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
 
   it('runs no script of a card with script tags in every field in the form, list, dialogs and conversation', async () => {
     const text = JSON.stringify(armed(cards['V3, every field']));
-    expect(await bringIn('<img src=x onerror=window.owned=1>.json', Buffer.from(text))).toContain('Brought in');
+    expect(await bringIn('<img src=x onerror=window.owned=1>.json', Buffer.from(text))).toContain('Imported');
     expect(await page.locator('#name').innerText()).toContain('<script>');
     for (const tab of await page.locator('[role="tab"]').all()) {
       await tab.click();
@@ -116,11 +116,11 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
     [
       'bomb.charx',
       Buffer.from(zipSync({ 'card.json': [new Uint8Array(9 * 2 ** 20), { level: 9 }] })),
-      /unpacks to more/,
+      /exceeds the limit/,
     ],
     ['deep.json', Buffer.from(`${'{"a":'.repeat(1_000)}1${'}'.repeat(1_000)}`), /nested deeper/],
-    ['holiday.png', Buffer.from(blankPng('x')), /holds no card/],
-    ['cut.png', Buffer.from(blankPng('x').subarray(0, 300)), /cut off/],
+    ['holiday.png', Buffer.from(blankPng('x')), /contains no card/],
+    ['cut.png', Buffer.from(blankPng('x').subarray(0, 300)), /truncated/],
     ['text.json', Buffer.from('no card'), /not valid JSON/],
     ['long.json', card({ description: 'a'.repeat(1_000_000) }), /description/],
   ])(
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.method()));
     await page.setInputFiles('#upload', file);
-    await page.locator('#notice >> text=huge.png has 50 MB; a card may have 25').waitFor();
+    await page.locator('#notice >> text=huge.png has 50 MB; the limit is 25 MB').waitFor();
     expect(asked).toEqual([]);
     await page.close();
   }, 60_000);
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
       entry(['(?=a)b'], 'Never.', { use_regex: true }),
     ];
     const told = await bringIn('ring.json', card({ name: 'Ring', character_book: book([...ring, ...bombs]) }));
-    expect(told).toMatch(/Brought in[^]*look-around/);
+    expect(told).toMatch(/Imported[^]*lookarounds/);
     await page.click('[role=tab]:text-is("Lorebook")');
     expect(await page.locator('.rows h3').filter({ hasText: 'Entries' }).innerText()).toBe('Entries (201)');
     expect(await answer(`Who built the tower? word0 ${'a'.repeat(1_500)}!`)).toMatch(/grandmother/i);

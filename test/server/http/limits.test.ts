@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { addressOf } from '../../../server/http/auth-guard.ts';
-import { createInputRateLimit } from '../../../server/transports/websocket/rate-limit.ts';
+import { createInputRateLimit } from '../../../server/connections/rate-limit.ts';
 import { TokenBucket } from '../../../server/http/token-bucket.ts';
-import { openConnection, type ServerEvent } from '../../../server/realtime/connection.ts';
+import { openConnection } from '../../../server/realtime/connection.ts';
+import type { ServerEvent } from '../../../server/realtime/peer.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
@@ -180,7 +181,7 @@ describe('input limits', () => {
     );
     const audio = pcm16FromFloats(tone(500)).toString('base64');
     const append = JSON.stringify({ type: 'input_audio_buffer.append', audio });
-    for (let count = 0; count < 6; count += 1) connection.receive(append);
+    for (let count = 0; count < 6; count += 1) connection.receiveText(append);
     await clock.advance(2_000);
     connection.close();
     await connection.done;

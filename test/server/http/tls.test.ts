@@ -151,7 +151,7 @@ describe('TLS settings', () => {
       [one.cert, path.join(folder, 'none'), /DRAMATIS_TLS_KEY: .* cannot be read/],
       [nonsense, one.key, /DRAMATIS_TLS_CERT: .* no PEM certificate/],
       [one.cert, nonsense, /DRAMATIS_TLS_KEY: .* no PEM private key/],
-      [one.cert, other.key, /is not the key of the certificate/],
+      [one.cert, other.key, /does not match the certificate/],
     ];
     for (const [cert, key, message] of wrong) {
       const failure = await tls(cert, key).catch((reason: unknown) => reason);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { socketTransport } from '../../../server/transports/websocket/socket-transport.ts';
+import { socketTransport } from '../../../server/connections/socket-transport.ts';
 import { limits } from '../../../server/protocol/limits.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
 import { settle } from '../../fakes/clock.ts';

@@ -179,9 +179,9 @@ describe('dramatis memory', () => {
     await memory('move', '--user', 'robert', '--to-user', 'bob', '--to-key', 'old');
     await memory('delete', 't2', '--user', 'bob');
     expect(await memory('erase', '--user', 'bob')).toContain('Erased 2 memories.');
-    expect(await memory('list')).toContain('Nobody is remembered.');
+    expect(await memory('list')).toContain('There are no memories.');
     const refused = (...args: string[]) => dramatis('memory', ...args, '--data-dir', folder);
     expect((await refused('move', '--to-key', 'game')).stderr).toContain('Say what is moved where');
-    expect((await refused('list', '--user', 'bob')).stderr).toContain('Nobody called "bob" is remembered.');
+    expect((await refused('list', '--user', 'bob')).stderr).toContain('There are no memories of a user "bob".');
   });
 });

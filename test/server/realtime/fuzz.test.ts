@@ -91,7 +91,7 @@ describe('fuzzing', () => {
       const random = seeded(seed);
       const wire = connect({ hears: ['hello', ''], says: ['One two three.'] });
       for (let sent = 0; sent < 5_000; sent += 1) {
-        wire.connection.receive(frame(random));
+        wire.connection.receiveText(frame(random));
         if (sent % 250 === 0) await wire.clock.advance(200);
       }
       await wire.clock.advance(3_000);

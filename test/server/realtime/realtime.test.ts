@@ -129,7 +129,7 @@ describe('OpenAI Realtime connection', () => {
   for (const [what, frame, code, param] of bad) {
     it(`answers ${what} with ${code} and keeps the session`, async () => {
       const wire = connect();
-      wire.connection.receive(frame);
+      wire.connection.receiveText(frame);
       wire.send({ type: 'response.create' });
       await wire.clock.advance(800);
       expect(wire.last('error').error).toMatchObject({ code, ...(param === undefined ? {} : { param }) });

@@ -236,7 +236,7 @@ describe('omni model in an engines file', () => {
     await using server = await openChatAudioServer();
     const hears = { kind: 'openai-transcriptions', dialect: 'speaches', baseUrl: `${ear.url}/v1`, model: 'whisper' };
     const talker = { kind: 'openai-chat-audio', baseUrl: `${server.url}/v1`, model: 'gpt-audio' };
-    const file = await enginesFile({ engines: { ear: hears, talker }, recognizer: 'ear', omni: 'talker' });
+    const file = await enginesFile({ engines: { ear: hears, talker }, asr: 'ear', omni: 'talker' });
     const engines = await openEngines({ engines: file });
     const [one, other] = [engines.responderFor(character), engines.responderFor(character)];
     await hear(one);
@@ -261,6 +261,6 @@ describe('omni model in an engines file', () => {
     const plan = planEngines({ engines: file }, {});
     await rm(folder, { recursive: true });
     expect(plan.omni).toMatchObject([{ name: 'talker', kind: 'openai-chat-audio', voices: { '*': 'ash' } }]);
-    expect(plan.synthesizer).toMatchObject([{ kind: 'embedded' }]);
+    expect(plan.tts).toMatchObject([{ kind: 'embedded' }]);
   });
 });

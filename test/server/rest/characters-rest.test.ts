@@ -65,14 +65,14 @@ describe('/characters', () => {
     const { issues, code } = await refusal(put('old-mara', { card: wrong, lines: [{ asks: [], reply: 'Yes.' }] }));
     expect(code).toBe('invalid_value');
     expect(Object.fromEntries(issues.map(({ param, message }) => [param, message]))).toEqual({
-      'card.name': 'Write something here.',
+      'card.name': 'This must not be empty.',
       'card.mbti': 'This must be four letters, such as INTP.',
       'card.evasions': 'At least 6 are needed.',
       'card.turnTaking.patience': 'At most 1.',
       'card.lorebook.0.keys.1': expect.stringContaining('look-around'),
       'card.voice.gender': 'One of: female, male, neutral.',
-      'lines.0.asks': 'At least one is needed.',
-      card: 'Unknown here: hat.',
+      'lines.0.asks': 'At least one is required.',
+      card: 'Unknown fields: hat.',
     });
   });
 
@@ -153,7 +153,7 @@ describe('copies and pictures', () => {
     const file = { card: readCardBytes(Buffer.from(JSON.stringify(card)), 'x').card, files: new Map() };
     expect((await put('old-mara', Buffer.from(writeCardBytes(file, 'png', 'v3')))).status).toBe(200);
     const told = Buffer.from(await (await ask('/characters/old-mara/picture')).arrayBuffer());
-    expect(() => readCardBytes(told, 'picture')).toThrow('holds no card');
+    expect(() => readCardBytes(told, 'picture')).toThrow('contains no card');
     expect(await refusal(put('old-mara', 'GIF89a'))).toMatchObject({ status: 400, code: 'character_card_invalid' });
     expect(await refusal(put('alice', told))).toMatchObject({ status: 403, code: 'character_read_only' });
   });
@@ -254,7 +254,7 @@ describe('drafts', () => {
     const { sendJson, read } = await serveCharacters();
     const { card: own } = await read('alice');
     const refused = refusal(sendJson('POST', '/characters/draft', { card: { ...own, name: '' }, lines: [] }));
-    expect(await refused).toMatchObject({ issues: [{ param: 'card.name', message: 'Write something here.' }] });
+    expect(await refused).toMatchObject({ issues: [{ param: 'card.name', message: 'This must not be empty.' }] });
   });
 
   it('drops the oldest draft beyond sixteen', async () => {

@@ -78,7 +78,7 @@ describe('POST /v1/audio/transcriptions', () => {
     const create = async (bytes: Uint8Array): Promise<unknown> =>
       openai.audio.transcriptions.create({ model: 'any', file: await toFile(bytes, 'a.wav') });
     const unreadable = { status: 400, code: 'audio_file_unreadable', param: 'file' };
-    expect(await failureOf(create(Buffer.from('this is no recording')))).toEqual(unreadable);
+    expect(await failureOf(create(Buffer.from('this is not a readable recording')))).toEqual(unreadable);
     expect(await failureOf(create(Buffer.alloc(0)))).toMatchObject({ status: 400, code: 'audio_file_empty' });
     const huge = await failureOf(create(Buffer.alloc(26 * 2 ** 20)));
     expect(huge).toMatchObject({ status: 413, code: 'audio_file_too_large' });
@@ -115,14 +115,14 @@ describe('POST /v1/audio/transcriptions', () => {
 
   it('validates the other fields before it decodes the recording', async () => {
     const { openai } = await client();
-    const file = await toFile(Buffer.from('this is no recording'), 'a.wav');
+    const file = await toFile(Buffer.from('this is not a readable recording'), 'a.wav');
     const asking = openai.audio.transcriptions.create({ model: 'any', file, response_format: 'srt' });
     expect(await failureOf(asking)).toMatchObject({ code: 'invalid_value', param: 'response_format' });
   });
 
   it('leaves no temporary files and names none in its errors', async () => {
     const { openai } = await client();
-    const file = await toFile(Buffer.from('this is no recording'), 'a.wav');
+    const file = await toFile(Buffer.from('this is not a readable recording'), 'a.wav');
     const fault = await openai.audio.transcriptions.create({ model: 'any', file }).catch((reason: unknown) => reason);
     expect((fault as Error).message).not.toMatch(/tmp|dramatis-upload/);
     await openai.audio.transcriptions.create({ model: 'any', file: await spoken() });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { step, type TurnEvent, type TurnPolicy, type TurnState } from '../../../server/session/turns/turn.ts';
 import { tone } from '../../fakes/vad.ts';
 import { defaultSettings, openRig } from '../../rigs/session-rig.ts';
 import { connect } from '../../rigs/connection-rig.ts';
@@ -142,35 +141,5 @@ describe('idle countdown', () => {
     await rig.silence(900);
     expect(rig.of('idle')).toEqual([]);
     expect(rig.of('speech-started')).toHaveLength(1);
-  });
-});
-
-describe('step', () => {
-  const policy: TurnPolicy = { settleMs: 500, bargeInMs: 160, interrupts: true, idleMs: 1_000 };
-  const play = (events: readonly TurnEvent[], from: TurnState): ReturnType<typeof step> =>
-    events.reduce((last, event) => step(last.state, event, policy), { state: from, actions: [] } as ReturnType<
-      typeof step
-    >);
-
-  it('enters the replying state with the idle action when the silence has lasted long enough', () => {
-    const ended: TurnEvent = { type: 'reply-end', heardByMs: 2_000 };
-    const before = play([ended, { type: 'clock', atMs: 2_999, voicedMs: 0, aloneMs: 0 }], {
-      phase: 'replying',
-      wary: false,
-    });
-    expect(before).toEqual({ state: { phase: 'listening', idleSinceMs: 2_000 }, actions: [] });
-    expect(step(before.state, { type: 'clock', atMs: 3_000, voicedMs: 0, aloneMs: 0 }, policy)).toEqual({
-      state: { phase: 'replying', wary: false },
-      actions: [{ type: 'speak-up', sinceMs: 2_000 }],
-    });
-  });
-
-  it('ignores silence without an idle timeout', () => {
-    const { state, actions } = play([{ type: 'reply-end' }, { type: 'clock', atMs: 90_000, voicedMs: 0, aloneMs: 0 }], {
-      phase: 'replying',
-      wary: false,
-    });
-    expect(state).toEqual({ phase: 'listening' });
-    expect(actions).toEqual([]);
   });
 });

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     await page.click('text=Add person');
     await page.fill(`${sheet} .rows [name="name"]`, '阿灯');
     await page.fill(`${sheet} .rows [name="relation"]`, '她的外孙');
-    await tab('Manner');
+    await tab('Style');
     await page.locator(`${sheet} .items textarea`).first().fill('Two\nlines.');
     await page.keyboard.press('Alt+ArrowDown');
     expect(await page.locator(`${sheet} .items textarea`).nth(1).inputValue()).toBe('Two\nlines.');
@@ -112,14 +112,14 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     await page.locator(`${sheet} summary`).nth(2).click();
     await page.locator(`${sheet} [name="keys"]`).fill('lamp(?!s)');
     await page.click('#save');
-    await page.locator('#problems >> text=2 things to mend').waitFor();
+    await page.locator('#problems >> text=2 errors').waitFor();
     await keep(page, 'editor-problems');
     const field = page.locator('#card .field:has([name="mbti"])');
     expect(await field.locator('.problem').innerText()).toBe('This must be four letters, such as INTP.');
     expect(await field.locator('input').getAttribute('aria-invalid')).toBe('true');
     await page.click('#problems >> text=Entry 3: Keys');
     const keys = page.locator(`${sheet} .field:has([name="keys"])`);
-    expect(await keys.locator('.problem').innerText()).toContain('look-around');
+    expect(await keys.locator('.problem').innerText()).toContain('lookarounds');
     await page.locator(`${sheet} [name="keys"]`).fill('lamps?');
     expect(await keys.locator('.problem').count()).toBe(0);
     await page.click('#problems >> text=MBTI');
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     await save(one);
     await two.fill('#card [name="tagline"]', 'two');
     await two.click('#save');
-    await two.locator('#question >> text=Somebody else saved first').waitFor();
+    await two.locator('#question >> text=Someone else saved first').waitFor();
     await keep(two, 'editor-conflict');
     await two.click('#question >> text=Save mine as a copy');
     await two.locator('#notice >> text=Copied').waitFor();
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     await one.fill('#card [name="tagline"]', 'kept');
     await ask('/characters/old-mara', { method: 'DELETE' });
     await one.click('#save');
-    await one.click('#question >> text=Put mine there anew');
+    await one.click('#question >> text=Create it again');
     await one.locator('#notice >> text=Copied').waitFor();
     expect((await read('old-mara')).card.tagline).toBe('kept');
     await Promise.all([one.close(), two.close()]);
@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     await page.fill('#search', 'sherlock');
     expect(await page.locator('#list button').count()).toBe(2);
     await page.click('#list >> text=Sherlock II');
-    await page.locator('#question >> text=not saved yet').waitFor();
+    await page.locator('#question >> text=are not saved').waitFor();
     await page.keyboard.press('Escape');
     expect(await page.locator('#card [name="tagline"]').inputValue()).toBe('not saved');
     const unloading = page.waitForEvent('dialog');
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     await (await unloading).dismiss();
     await gone;
     await page.click('#list >> text=Sherlock II');
-    await page.click('#question >> text=Throw them away');
+    await page.click('#question >> text=Discard');
     await page.locator('#name:text-is("Sherlock II")').waitFor();
 
     await page.click('#export summary');
@@ -196,7 +196,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     expect((await download).suggestedFilename()).toBe('sherlock-ii.charx');
     await page.click('#delete');
     await page.click('#question button:text-is("Delete")');
-    await page.locator('#notice >> text=is gone').waitFor();
+    await page.locator('#notice >> text=was deleted').waitFor();
     expect(await page.locator('#list button').count()).toBe(1);
     await page.close();
   }, 60_000);
@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     await page.dispatchEvent('body', 'dragover', { dataTransfer: data });
     expect(await page.locator('#drop').isVisible()).toBe(true);
     await page.dispatchEvent('body', 'drop', { dataTransfer: data });
-    await page.locator('#notice >> text=Brought in').waitFor();
+    await page.locator('#notice >> text=Imported').waitFor();
     expect(await page.locator('#drop').isVisible()).toBe(false);
     await page.locator('#portrait img').waitFor();
     expect((await read('old-mara')).editable).toBe(true);
@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     expect(shown).toBe(600);
     const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><script>owned=1</script></svg>';
     await page.setInputFiles('#picture', { name: 'a.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) });
-    await page.locator('#notice >> text=a.svg is no picture').waitFor();
+    await page.locator('#notice >> text=a.svg is not a picture').waitFor();
     const buffer = await page.locator('#portrait').screenshot();
     await page.setInputFiles('#picture', { name: 'b.png', mimeType: 'image/png', buffer });
     await page.waitForFunction(() => document.querySelector<HTMLImageElement>('#portrait img')?.naturalHeight !== 600);
@@ -234,7 +234,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     }, listed);
     await keep(page, 'editor-picture');
     await page.dispatchEvent('body', 'drop', { dataTransfer: data });
-    await page.click('#question >> text=Bring it in beside');
+    await page.click('#question >> text=Import as another');
     await page.locator('#list button').nth(9).waitFor();
     expect((await read('old-mara-2')).editable).toBe(true);
     await page.close();

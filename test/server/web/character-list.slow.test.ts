@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser('the cast of the page'))('character list', () => {
     const chip = page.locator('#transcript .feelings .feeling').first();
     await chip.waitFor();
     await keep(page, 'mood');
-    expect(await page.locator('#transcript .feelings').innerText()).toMatch(/^Feels[\s\S]*anger\s*\d of 10\./);
+    expect(await page.locator('#transcript .feelings').innerText()).toMatch(/^Emotion:[\s\S]*anger\s*\d of 10\./);
     expect(await chip.evaluate((element) => getComputedStyle(element).getPropertyValue('--share'))).toMatch(
       /^0\.[2-9]$/,
     );
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser('the cast of the page'))('character list', () => {
     await ask('/characters/old-mara', { method: 'DELETE' });
     await page.fill('#text', 'Good evening.');
     await page.click('#send');
-    await page.locator('#message >> text=no longer here').waitFor();
+    await page.locator('#message >> text=no longer exists').waitFor();
     expect(await page.locator('#text').inputValue()).toBe('Good evening.');
     await page.click('#change');
     expect(await page.locator('#characters').innerText()).not.toContain('Old Mara');

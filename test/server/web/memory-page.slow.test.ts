@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page',
     await page.click('#end');
     await page.click('#memories-open');
     // Nobody had asked for it.
-    await page.getByText('Nothing yet.').waitFor();
+    await page.getByText('No memories yet.').waitFor();
     await page.check('#memories-wanted');
     await page.click('#memories-close');
     await say('I live in Leeds.');
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page',
     expect((await download).suggestedFilename()).toBe('memories-alice.json');
     page.once('dialog', (dialog) => void dialog.accept());
     await page.click('#memories-erase');
-    await page.getByText('Nothing yet.').waitFor();
+    await page.getByText('No memories yet.').waitFor();
     expect(await rows.count()).toBe(0);
     await page.close();
   }, 120_000);

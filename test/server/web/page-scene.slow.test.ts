@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
     await page.click('#talk');
     const spoken = page.locator('#transcript li[data-speaker][data-status="done"]');
     await spoken.nth(2).waitFor({ timeout: 90_000 });
-    await page.locator('#players [data-speaks="true"] >> text=d\'Artagnan').waitFor({ timeout: 20_000 });
+    await page.locator('#participants [data-speaks="true"] >> text=d\'Artagnan').waitFor({ timeout: 20_000 });
     expect(await hintOf(page)).toBe('you listen · tap to pause');
     expect(await page.locator('#talk-status').textContent()).toMatch(/artagnan/i);
     await keep(page, 'scene');
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
     expect(await page.locator('#transcript li[data-status="interrupted"]').count()).toBe(0);
     expect(await page.locator('#say').isVisible()).toBe(false);
     await page.click('#talk');
-    await page.locator('#talk-hint >> text=tap to go on').waitFor();
+    await page.locator('#talk-hint >> text=tap to continue').waitFor();
     await page.click('#talk');
     await page.locator('#transcript li[data-speaker][data-status="partial"]').waitFor({ timeout: 20_000 });
     await page.close();
@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
     await page.goto(server.url);
     await page.click('#characters >> text=The Locked Garden');
-    expect(await page.locator('#advice').textContent()).toContain('You are The host.');
+    expect(await page.locator('#instructions').textContent()).toContain('You are The host.');
     await page.click('#talk');
     const spoken = page.locator('#transcript li[data-speaker][data-status="done"]');
     await spoken.nth(1).waitFor({ timeout: 90_000 });
@@ -99,17 +99,17 @@ describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
     // Without a microphone, so that nobody answers.
     await page.evaluate('navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error("none"))');
     await page.click('#talk');
-    await page.locator('.curtain').waitFor({ timeout: 60_000 });
+    await page.locator('.scene-end').waitFor({ timeout: 60_000 });
     await page.locator('#talk-status >> text=The end').waitFor({ timeout: 20_000 });
     await keep(page, 'scene-end');
-    const moods = await page.locator('#players li').allInnerTexts();
+    const moods = await page.locator('#participants li').allInnerTexts();
     expect(moods.find((text) => text.includes('Artagnan'))).toMatch(/anger\s[3-9] of 10/);
     expect(await page.locator('#stop').isVisible()).toBe(false);
     await page.click('#talk');
-    await page.locator('.curtain').waitFor({ state: 'detached' });
-    await page.locator('#stop >> text=Stop reply').click({ timeout: 30_000 });
-    await page.locator('#stop >> text=Go on').click({ timeout: 30_000 });
-    await page.locator('.curtain').waitFor({ timeout: 60_000 });
+    await page.locator('.scene-end').waitFor({ state: 'detached' });
+    await page.locator('#stop >> text=Stop').click({ timeout: 30_000 });
+    await page.locator('#stop >> text=Continue').click({ timeout: 30_000 });
+    await page.locator('.scene-end').waitFor({ timeout: 60_000 });
     await page.close();
   }, 150_000);
 });

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser('the page'))('page', () => {
     const voice = page.locator('#transcript .waterfall .voice').last();
     await voice.waitFor({ timeout: 30_000 });
     await keep(page, 'voice');
-    expect(await voice.innerText()).toMatch(/^Voice [01]\.\d\d$/);
+    expect(await voice.innerText()).toMatch(/^Voice similarity [01]\.\d\d$/);
     expect(Number(await voice.locator('meter').getAttribute('value'))).toBeGreaterThan(0.5);
     await page.close();
   }, 120_000);

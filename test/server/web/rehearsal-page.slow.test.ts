@@ -65,8 +65,8 @@ describe.skipIf(!hasBrowser('rehearsals in the page'))('rehearsal', () => {
     await field.fill('');
     await page.fill('#text', 'Hello?');
     await page.click('#send');
-    await page.locator('#message >> text=cannot be played').waitFor();
-    expect(await page.locator('#problems').innerText()).toContain('Name: Write something here.');
+    await page.locator('#message >> text=The card has errors').waitFor();
+    expect(await page.locator('#problems').innerText()).toContain('Name: This must not be empty.');
     await field.fill(name);
   }, 60_000);
 

@@ -8,15 +8,15 @@ import { play } from '../world.ts';
 const seeds = Number(process.env['DRAMATIS_SIMULATED_SEEDS'] ?? 1_500);
 const perTest = 100;
 
-describe('conversations made up by chance', () => {
+describe('random conversations', () => {
   const firsts = Array.from({ length: Math.ceil(seeds / perTest) }, (_, index) => 1 + index * perTest);
-  it.each(firsts)('keep what must be kept, from seed %i on', async (first) => {
+  it.each(firsts)('random conversations keep all invariants from seed %i on', async (first) => {
     for (let seed = first; seed < Math.min(first + perTest, seeds + 1); seed += 1) {
       expect(await wrongIn(randomScenario(seed))).toEqual([]);
     }
   });
 
-  it('are the same for the same seed', async () => {
+  it('random conversations are identical for the same seed', async () => {
     const [one, other, third] = await Promise.all(
       [7, 7, 8].map(async (seed) => traceOf(await play(randomScenario(seed)))),
     );

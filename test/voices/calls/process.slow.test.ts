@@ -26,8 +26,8 @@ function open(loads: FakeEngineData['loads'] = 'well', patienceMs = 30_000): Eng
 const say = (engine: EngineProcess<string, string>, request: string) =>
   Array.fromAsync(engine.stream(request, { signal }));
 
-describe('an engine in a process of its own', () => {
-  it('starts with the first request and answers several at a time, in order', async () => {
+describe('engine in a child process', () => {
+  it('the child process starts with the first request and answers several at a time, in order', async () => {
     const engine = open();
     expect(engine.processId).toBeUndefined();
     const [one, other] = await Promise.all([say(engine, 'good evening my friend'), say(engine, 'mind the step')]);
@@ -38,7 +38,7 @@ describe('an engine in a process of its own', () => {
     expect(engine.processId).toBeGreaterThan(0);
   });
 
-  it('survives the end of its process in the middle of a call, says so without what it printed, and starts anew', async () => {
+  it('a crash in the middle of a call is reported without the process output, and the next call restarts it', async () => {
     const engine = open();
     await say(engine, 'hello');
     const first = engine.processId;
@@ -54,14 +54,17 @@ describe('an engine in a process of its own', () => {
   it.each([
     ['to death', 'SIGABRT'],
     ['to exit', 'exit status 255'],
-  ] as const)('tells what it printed last where it loads %s', async (loads, how) => {
-    const failure = await say(open(loads), 'hello').catch((cause: unknown) => cause);
-    expect(failure).toMatchObject({ code: 'ENGINE_MISSING', detail: expect.stringContaining(how) });
-    expect(failure).toMatchObject({ detail: expect.stringContaining('Protobuf parsing failed.') });
-    expect(failure).toMatchObject({ detail: expect.stringContaining('of another kind than its settings say') });
-  });
+  ] as const)(
+    'the last output of the child process is reported when it crashes while loading %s',
+    async (loads, how) => {
+      const failure = await say(open(loads), 'hello').catch((cause: unknown) => cause);
+      expect(failure).toMatchObject({ code: 'ENGINE_MISSING', detail: expect.stringContaining(how) });
+      expect(failure).toMatchObject({ detail: expect.stringContaining('Protobuf parsing failed.') });
+      expect(failure).toMatchObject({ detail: expect.stringContaining('of another kind than its settings say') });
+    },
+  );
 
-  it('tells why it could not load, and tries again with the next call', async () => {
+  it('a load failure is reported with its reason, and the next call tries again', async () => {
     await expect(say(open('not at all'), 'hello')).rejects.toMatchObject({
       code: 'ENGINE_MISSING',
       detail: expect.stringContaining('no such layer'),
@@ -71,13 +74,13 @@ describe('an engine in a process of its own', () => {
     expect(await say(engine, 'hello')).toEqual(['hello']);
   });
 
-  it('keeps the code of a failure', async () => {
+  it('the error code of a failed call crosses the process boundary', async () => {
     const engine = open();
     await expect(say(engine, 'refuse')).rejects.toMatchObject({ code: 'ENGINE_REFUSED', detail: 'not so' });
     await expect(say(engine, 'fail')).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY', detail: 'it is too hard' });
   });
 
-  it('stops with the reason of an abort, and tells the engine', async () => {
+  it('an abort throws its reason and reaches the engine', async () => {
     const engine = open();
     const controller = new AbortController();
     const hear = async (): Promise<void> => {
@@ -88,7 +91,7 @@ describe('an engine in a process of its own', () => {
     await expect(engine.once('hello', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
-  it('ends a process that does not come back from a call that nobody waits for, and starts anew', async () => {
+  it('a child process stuck in an abandoned call is killed and restarted', async () => {
     const engine = open('well', 1);
     await say(engine, 'hello');
     const first = engine.processId;
@@ -100,7 +103,7 @@ describe('an engine in a process of its own', () => {
     expect(engine.processId).not.toBe(first);
   });
 
-  it('is held to the timeouts of its calls once it is loaded', async () => {
+  it('the call timeouts apply once the child process is loaded', async () => {
     const engine = open();
     const { timeouts } = openContext('fake', { care: [{ timeouts: { firstByteMs: 500, betweenBytesMs: 500 } }] });
     const ask = (request: string): Promise<string[]> =>
@@ -112,13 +115,13 @@ describe('an engine in a process of its own', () => {
     expect(await ask('mind the step')).toEqual(['mind', 'the', 'step']);
   });
 
-  it('tells the engine where its reader leaves', async () => {
+  it('the engine is told when the reader leaves', async () => {
     const engine = open();
     for await (const _ of engine.stream('forever', { signal })) break;
     expect(await engine.once('aborted', { signal })).toBe('1');
   });
 
-  it.each(['SIGINT', 'SIGTERM'])('goes on at %s, which a stopping server gets too', async (name) => {
+  it.each(['SIGINT', 'SIGTERM'])('the child process ignores %s, which a stopping server receives too', async (name) => {
     const engine = open();
     await say(engine, 'hello');
     const { processId = 0 } = engine;
@@ -127,7 +130,7 @@ describe('an engine in a process of its own', () => {
     expect(engine.processId).toBe(processId);
   });
 
-  it('ends with the server, however that ends', async () => {
+  it('the child process ends with the server, however the server ends', async () => {
     const server = spawn(process.execPath, [fileURLToPath(new URL('../../fakes/process-owner.ts', import.meta.url))], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -146,7 +149,7 @@ describe('an engine in a process of its own', () => {
     await expect.poll(isGone, { timeout: 10_000 }).toBe(true);
   });
 
-  it('ends its process when it is closed, and calls with it', async () => {
+  it('closing the engine ends its child process and its calls', async () => {
     const engine = open();
     const waiting = say(engine, 'forever');
     const { processId } = engine;

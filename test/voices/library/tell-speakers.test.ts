@@ -36,8 +36,8 @@ function groupedByTheBook(points: readonly (readonly number[])[], least: number)
   }
 }
 
-describe('grouping embeddings', () => {
-  it('joins what is alike, and tells how loose the loosest join was', () => {
+describe('speaker clustering', () => {
+  it('clustering joins similar embeddings and reports its loosest join', () => {
     const at = (degrees: number) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
     const { groups, loosest } = clusterEmbeddings([at(0), at(90), at(10), at(95)], 0.5);
     expect(groups.map((group) => group.join()).toSorted()).toEqual(['0,2', '1,3']);
@@ -47,7 +47,7 @@ describe('grouping embeddings', () => {
     expect(clusterEmbeddings([at(3)], 0.3)).toEqual({ groups: [[0]], loosest: 1 });
   });
 
-  it('gives what average linkage by the book gives', () => {
+  it('clustering equals textbook average linkage', () => {
     const point = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 3, maxLength: 3 });
     fc.assert(
       fc.property(
@@ -72,7 +72,7 @@ async function read(name: string, sampleRate = rate): Promise<Float32Array> {
   return (await readAudioFile(sharedPath(`audio/${name}`), { sampleRate, signal })).samples;
 }
 
-describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
+describe.skipIf(!sharedAvailable)('recordings of two speakers', () => {
   const [long, longToo, other] = [
     'libri-2412-153948-0000.flac',
     'libri-2412-153948-0001.flac',
@@ -113,7 +113,7 @@ describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
     };
   }
 
-  it('are told apart: the one who is heard longest becomes the voice, the other where asked for', async () => {
+  it('the speaker with the most speech becomes the voice, and the other one on request', async () => {
     const { add } = await addition();
     const { record, heard, clips } = await add();
     expect(heard?.mixed).toEqual([]);
@@ -142,7 +142,7 @@ describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
     await expect(add({ speaker: 3 })).rejects.toMatchObject({ code: 'voice_not_usable', message: /--speaker 1 to 2/ });
   });
 
-  it('give no clip that holds both', async () => {
+  it('no clip contains both speakers', async () => {
     const { add, talk, overlap } = await addition();
     const { heard, record } = await add({ files: [talk, overlap] });
     expect(heard?.mixed.map(({ source }) => source)).toEqual(['overlap.wav']);
@@ -153,7 +153,7 @@ describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
     await expect(alone.add({ speaker: 'all' })).resolves.toMatchObject({ clips: 1, examined: 0 });
   });
 
-  it('are one person to who cannot tell them apart, and nobody can be asked for', async () => {
+  it('an encoder that cannot separate the speakers finds one person, and no second one can be requested', async () => {
     const { store, studio, options } = await addition();
     const { encoder: _encoder, ...deaf } = studio;
     const result = await addRecordings(store, deaf, options);

@@ -52,8 +52,8 @@ async function deviceProcesses(): Promise<number[]> {
   return children.filter((_, place) => commands[place]?.includes('device-worker.ts')).map(Number);
 }
 
-describe.skipIf(environment === undefined)('models run on WebGPU', () => {
-  it('several at a time, from several threads, with the results of the processor', async () => {
+describe.skipIf(environment === undefined)('models on WebGPU', () => {
+  it('WebGPU runs several models at a time from several threads with the results of the CPU', async () => {
     const reports: ExecutionReport[] = [];
     const watch = watchExecution((report) => reports.push(report));
     onTestFinished(() => watch.close());
@@ -67,7 +67,7 @@ describe.skipIf(environment === undefined)('models run on WebGPU', () => {
   }, 60_000);
 
   it.skipIf(process.platform !== 'linux')(
-    'and on the processor after a crash of the driver, with the same input',
+    'after a driver crash a WebGPU model runs on the CPU with the same input',
     async () => {
       planExecution({ order: ['webgpu'], models: {} });
       const encoder = await openOnnxSpeaker({ modelPath: campplus.modelPath, signal });

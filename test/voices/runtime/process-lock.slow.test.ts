@@ -29,8 +29,8 @@ async function holder(file: string) {
   return child;
 }
 
-describe('the lock of one process', () => {
-  it('names the process that has it, and is free once that was killed', async () => {
+describe('process lock', () => {
+  it('the process lock names its owner, and is free once the owner was killed', async () => {
     const file = await lockFile();
     const other = await holder(file);
     await expect(takeProcessLock(file, refused)).rejects.toThrow(`held by Process ${other.pid}`);
@@ -40,7 +40,7 @@ describe('the lock of one process', () => {
     await expect(takeProcessLock(file, refused)).rejects.toThrow(`held by Process ${process.pid}`);
   });
 
-  it('is free again when it was let go', async () => {
+  it('the process lock is free again after its release', async () => {
     const file = await lockFile();
     for (let turn = 0; turn < 2; turn += 1) {
       using _lock = await takeProcessLock(file, refused);
@@ -49,7 +49,7 @@ describe('the lock of one process', () => {
     expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('lets one alone through of many that come at once', async () => {
+  it('of many concurrent attempts one gets the process lock', async () => {
     const file = await lockFile();
     const first = await holder(file);
     // What a killed process left, taken over by several together.

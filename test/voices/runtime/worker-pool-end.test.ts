@@ -23,7 +23,7 @@ const program = `
   await pool.close();
   console.log('closed');`;
 
-it('closes although a reply comes just then: the process used to end in the middle, with status 13', async () => {
+it('closing the worker pool as a reply arrives does not end the process with status 13', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
   expect(stdout).toBe('closed\n');
 });

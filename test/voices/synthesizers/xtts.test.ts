@@ -28,7 +28,7 @@ synthesizerConformance({
 });
 
 describe('XTTS behind coqui’s server', () => {
-  it('makes numbers of a clip once, and is given them with every request', async () => {
+  it('XTTS computes a clip’s latents once and sends them with every request', async () => {
     await using server = await openCoquiServer();
     const engine = openEngine(adapter, { baseUrl: server.url }, { graceMs: 0 });
     await say(engine, voice, { language: 'zh' });
@@ -40,7 +40,7 @@ describe('XTTS behind coqui’s server', () => {
     expect(chinese?.['gpt_cond_latent']).toHaveLength(32);
   });
 
-  it('speaks with the voice that is named, else the default one', async () => {
+  it('XTTS speaks with the named voice, or the default', async () => {
     await using server = await openCoquiServer({ voices: ['Claribel', 'Daisy', 'Gracie'] });
     const engine = openEngine(adapter, { baseUrl: server.url, defaultVoice: 'Gracie' }, { graceMs: 0 });
     await say(engine, { kind: 'preset', id: 'Daisy' });
@@ -49,25 +49,25 @@ describe('XTTS behind coqui’s server', () => {
     expect(spoken.map((json) => (json['speaker_embedding'] as number[])[0])).toEqual([1, 2]);
   });
 
-  it('without voices of its own says what to do', async () => {
+  it('XTTS without voices of its own says what to do', async () => {
     await using server = await openCoquiServer({ voices: [] });
     const speaking = say(openEngine(adapter, { baseUrl: server.url }), female);
     await expect(speaking).rejects.toMatchObject({ detail: expect.stringContaining('"references"') });
   });
 
-  it('speaks the language of the clip where it does not know the one that is wanted', async () => {
+  it('XTTS speaks the clip’s language if it does not know the requested one', async () => {
     await using server = await openCoquiServer();
     await say(openEngine(adapter, { baseUrl: server.url }), { ...voice, language: 'fr' }, { language: 'cy' });
     expect(server.requests.at(-1)?.json()).toMatchObject({ language: 'fr' });
   });
 
-  it('is hung up on when the user speaks, and asked once at a time', async () => {
+  it('XTTS is called once at a time, and disconnected when the user interrupts', async () => {
     await using server: EngineServer = await openCoquiServer({ sound: () => untilLeft(() => server, 24_000) });
     expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url }), voice, server)).toBe(0);
     expect(server.mostAtOnce).toBe(1);
   });
 
-  it('is known by its languages', async () => {
+  it('doctor recognizes XTTS by its languages', async () => {
     await using server = await openCoquiServer();
     const { signal } = new AbortController();
     await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/coqui.*XTTS/);
@@ -75,7 +75,7 @@ describe('XTTS behind coqui’s server', () => {
 });
 
 describe('XTTS behind daswer123’s server', () => {
-  it('is told where the clip lies on its own disk', async () => {
+  it('daswer123’s XTTS server gets the path of the clip on its own disk', async () => {
     await using server = await openDaswer123Server();
     const engine = openEngine(adapter, { baseUrl: server.url, server: 'daswer123', serverDirectory: '/speakers' });
     expect(await say(engine, voice)).not.toEqual([]);
@@ -83,7 +83,7 @@ describe('XTTS behind daswer123’s server', () => {
     expect(query).toEqual({ text: 'Mind the step.', speaker_wav: '/speakers/martha.wav', language: 'en' });
   });
 
-  it('is hung up on when the user speaks', async () => {
+  it('daswer123’s XTTS server is disconnected when the user interrupts', async () => {
     await using server: EngineServer = await openDaswer123Server({ sound: () => untilLeft(() => server, 24_000) });
     expect(
       await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url, server: 'daswer123' }), female, server),

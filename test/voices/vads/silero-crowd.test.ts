@@ -13,8 +13,8 @@ function openCounting() {
   return openSilero({ workerUrl: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
 }
 
-describe('Silero, in a crowd', () => {
-  it('gathers windows that come one by one into few batches', async () => {
+describe('Silero with many streams', () => {
+  it('windows of many Silero streams are scored in few batches', async () => {
     const [vad, other] = [openCounting(), openCounting()];
     const streams = Array.from({ length: 40 }, () => vad.open());
     const pause = other.open();
@@ -34,7 +34,7 @@ describe('Silero, in a crowd', () => {
     await Promise.all([vad.close(), other.close()]);
   });
 
-  it('scores each stream in its own order all the same', async () => {
+  it('each Silero stream is scored in its own order', async () => {
     const vad = openCounting();
     const streams = Array.from({ length: 40 }, () => vad.open());
     const order: string[] = [];

@@ -262,10 +262,10 @@ class Exchange {
       if (next.done === true) break;
       const { errorMessage, inferResponse } = next.value;
       if (errorMessage !== '') {
-        const detail = `the model failed. Check ${this.#context.settingNames.model} and "dialect", and look into the server's log.`;
+        const detail = `the model failed. Check ${this.#context.settingNames.model}, "dialect" and the server's log.`;
         throw new EngineError(this.#context.name, 'ENGINE_UNAVAILABLE', detail);
       }
-      if (inferResponse === null) throw badReply(this.#context, 'an answer with nothing in it');
+      if (inferResponse === null) throw badReply(this.#context, 'an empty response');
       const isFinal = inferResponse.parameters[finalFlag]?.boolParam;
       isFlagged ||= isFinal !== undefined;
       if (isFinal === true) this.#isOver = true;
@@ -284,7 +284,7 @@ class Exchange {
   }
 
   async #within<Value>(limitMs: number, wait: () => Promise<Value>): Promise<Value> {
-    const detail = `nothing within ${limitMs / 1_000} s. Is the server overloaded, or still loading its model?`;
+    const detail = `no response within ${limitMs / 1_000} s. Is the server overloaded, or still loading its model?`;
     const timer = setTimeout(
       () => this.#answers.fail(new EngineError(this.#context.name, 'ENGINE_TIMEOUT', detail)),
       limitMs,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { socketTransport } from '../../../../server/transports/websocket/socket-transport.ts';
+import { socketTransport } from '../../../../server/connections/socket-transport.ts';
 import { ResumableStream } from '../../../../server/transports/websocket/resumable-stream.ts';
 import { Silence } from '../../../../server/session/input/silence.ts';
 import { ManualClock } from '../../../fakes/clock.ts';
@@ -87,13 +87,5 @@ describe('probe', () => {
     client.close();
     await once(socket, 'close');
     server.close();
-  });
-
-  it('answers a probe at once on a transport that drops late data', () => {
-    const link = new ResumableStream({ binary: false, resumable: false, keptBytes: 0, newEventId: () => 'e' });
-    link.attach({ send: () => true, close: () => undefined });
-    let isAnswered = false;
-    link.probe(() => (isAnswered = true));
-    expect(isAnswered).toBe(true);
   });
 });

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { Utterance } from '../../../../server/session/input/utterance.ts';
+import { step } from '../../../../server/session/turns/turn.ts';
 import {
   initialTurn,
-  step,
   type TurnAction,
   type TurnEvent,
   type TurnPolicy,
   type TurnState,
-} from '../../../../server/session/turns/turn.ts';
+} from '../../../../server/session/turns/turn-state.ts';
 
 const policy: TurnPolicy = { settleMs: 500, bargeInMs: 500, interrupts: true };
 const semantic: TurnPolicy = { ...policy, patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 }, draftLeadMs: 600 };
-const replying: TurnState = { phase: 'replying', wary: false };
+const replying: TurnState = { ...initialTurn, phase: 'replying', wary: false };
 
 function play(
   events: readonly TurnEvent[],
@@ -27,12 +28,15 @@ function play(
   return { state, actions };
 }
 
-const clock = (atMs: number, voicedMs = atMs, aloneMs = voicedMs): TurnEvent => ({
+const clock = (atMs: number, voicedMs = atMs, newMs = 0): TurnEvent => ({
   type: 'clock',
   atMs,
   voicedMs,
-  aloneMs,
+  newMs,
+  replySounds: false,
 });
+/** Voice up to `atMs` while the reply cannot be heard. */
+const voice = (atMs: number, newMs = 200): TurnEvent => clock(atMs, atMs, newMs);
 const types = (actions: readonly TurnAction[]): string[] => actions.map((action) => action.type);
 
 describe('end of turn', () => {
@@ -184,7 +188,7 @@ describe('overlap', () => {
       replying,
     );
     expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-close', 'reply-resume']);
-    expect(state).toEqual({ phase: 'replying', wary: true });
+    expect(state).toMatchObject({ phase: 'replying', wary: true });
   });
 
   it('resumes the reply as soon as the overlap is known to be a backchannel', () => {
@@ -206,13 +210,26 @@ describe('overlap', () => {
     expect(types(step(state, clock(1_160), policy).actions)).toContain('reply-abort');
   });
 
-  it('aborts the reply for a long overlap, whatever it says', () => {
-    const { actions } = play([begun, clock(1_499), clock(1_500)], replying);
+  it('that lasts stops the reply whatever it says', () => {
+    const { actions } = play([begun, voice(1_499), voice(1_500)], replying);
     expect(types(actions).slice(2)).toEqual(['utterance-open', 'reply-abort']);
   });
 
-  it('decides by the words alone if the overlap lasts only as long as the reply is audible', () => {
-    const { state } = play([begun, clock(1_700, 1_700, 100)], replying);
+  it('that lasts only as long as the reply can be heard is left to its words', () => {
+    const { state } = play([begun, voice(1_700, 100)], replying);
+    expect(state.phase).toBe('overlapping');
+  });
+
+  it('stops a reply that is heard meanwhile once no echo of it was found for 384 ms', () => {
+    const voiceOver = (atMs: number, newMs: number): TurnEvent =>
+      ({ ...voice(atMs, newMs), replySounds: true }) as TurnEvent;
+    const { state } = play([begun, voiceOver(1_400, 192), voiceOver(1_600, 192)], replying);
+    expect(state.phase).toBe('overlapping');
+    expect(step(state, voiceOver(1_800, 192), policy).state.phase).toBe('hearing');
+  });
+
+  it('counts no voice from before it began', () => {
+    const { state } = play([voice(900, 5_000), begun, voice(1_500, 100)], replying);
     expect(state.phase).toBe('overlapping');
   });
 
@@ -230,8 +247,8 @@ describe('overlap', () => {
     expect(types(actions)).toEqual(['utterance-open', 'reply-resume']);
   });
 
-  it('neither holds nor aborts the reply for the second overlap by its length', () => {
-    const wary: TurnState = { phase: 'replying', wary: true };
+  it('that comes a second time neither holds the reply nor stops it by its length', () => {
+    const wary: TurnState = { ...replying, wary: true };
     const { state, actions } = play([begun, clock(3_000)], wary);
     expect(types(actions)).toEqual(['overlap-open']);
     expect(types(step(state, heard('words', 3_000), policy).actions)).toEqual(['utterance-open', 'reply-abort']);
@@ -253,5 +270,75 @@ describe('overlap', () => {
     const { state, actions } = play([begun, { type: 'utterance-taken' }], replying);
     expect(types(actions).slice(2)).toEqual(['overlap-close', 'reply-resume']);
     expect(state.phase).toBe('replying');
+  });
+});
+
+describe('words over a reply that may be its echo', () => {
+  const utterance = { id: 'item_1' } as Utterance;
+  const asked: TurnEvent = { type: 'overlap-unattributed', utterance };
+  const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
+
+  it('are attributed again at the end of each sound, until they are judged', () => {
+    const { state, actions } = play([{ type: 'speech-start', atMs: 1_000 }, asked, ended], replying);
+    expect(actions.at(-1)).toEqual({ type: 'overlap-attribute', utterance });
+    const judged = step(state, { type: 'overlap-judged', is: 'aside', sinceMs: 1_000, untilMs: 1_400 }, policy);
+    expect(step(judged.state, ended, policy).actions).toEqual([]);
+  });
+});
+
+describe('the echo of a reply', () => {
+  const begun: TurnEvent = { type: 'speech-start', atMs: 1_000 };
+  const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
+
+  it('lets the reply go on once it is found, and does not make it harder to interrupt', () => {
+    const { state, actions } = play([begun, ended, { type: 'echo-found' }], replying);
+    expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-drop', 'overlap-close', 'reply-resume']);
+    expect(state).toMatchObject({ phase: 'replying', wary: false });
+  });
+
+  it('that is found in the middle of a sound lets the reply go on at the end of the sound', () => {
+    const { state, actions } = play([begun, { type: 'echo-found' }], replying);
+    expect(types(actions).at(-1)).toBe('overlap-drop');
+    expect(state).toMatchObject({ phase: 'overlapping', is: 'aside' });
+  });
+
+  it('that was recognized keeps sounds from pausing the next reply', () => {
+    const { actions } = play(
+      [
+        begun,
+        { type: 'echo-heard' },
+        ended,
+        clock(1_700, 1_400),
+        { type: 'reply-end' },
+        { type: 'reply-start' },
+        begun,
+      ],
+      replying,
+    );
+    expect(types(actions).slice(-2)).toEqual(['reply-resume', 'overlap-open']);
+  });
+
+  it('is forgotten after a reply without any sound over it', () => {
+    const quiet: readonly TurnEvent[] = [{ type: 'reply-end' }, { type: 'reply-start' }];
+    const { actions } = play([{ type: 'echo-heard' }, ...quiet, begun], replying);
+    expect(types(actions)).toEqual(['reply-hold', 'overlap-open']);
+  });
+});
+
+describe('a user who stays silent after a reply', () => {
+  const idle: TurnPolicy = { ...policy, idleMs: 1_000 };
+
+  it('is spoken to once the silence has lasted', () => {
+    const before = play([{ type: 'reply-end', heardByMs: 2_000 }, clock(2_999)], replying, idle);
+    expect(before.actions).toEqual([]);
+    const { state, actions } = step(before.state, clock(3_000), idle);
+    expect(actions).toEqual([{ type: 'speak-up', sinceMs: 2_000 }]);
+    expect(state.phase).toBe('replying');
+  });
+
+  it('is left alone if it is not the turn of the user', () => {
+    const { state, actions } = play([{ type: 'reply-end' }, clock(90_000)], replying, idle);
+    expect(state).toEqual(initialTurn);
+    expect(actions).toEqual([]);
   });
 });

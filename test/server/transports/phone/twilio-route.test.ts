@@ -112,7 +112,7 @@ describe('phone call over a socket', () => {
     phone.start({ key: 'a second start' });
     phone.send({ event: 'media', media: { track: 'inbound', payload: '%%%' } });
     await phone.listen(200);
-    expect(log.filter((line) => line.includes('no message of Twilio'))).toHaveLength(1);
+    expect(log.filter((line) => line.includes('unknown message from Twilio'))).toHaveLength(1);
   });
 
   it('frees the session slot when the phone line drops', async () => {

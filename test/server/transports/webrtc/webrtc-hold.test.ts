@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ResumableStream } from '../../../../server/transports/websocket/resumable-stream.ts';
 import { openConnection } from '../../../../server/realtime/connection.ts';
-import { newId } from '../../../../server/realtime/new-id.ts';
 import { Call } from '../../../../server/transports/webrtc/call.ts';
-import type { Peer } from '../../../../server/transports/webrtc/peer.ts';
+import type { PeerConnection } from '../../../../server/transports/webrtc/peer.ts';
 import { PlayoutQueue } from '../../../../server/transports/webrtc/playout-queue.ts';
 import type { OutgoingPacket } from '../../../../server/transports/webrtc/rtp.ts';
 import { openOpusDecoder, openOpusEncoder } from '../../../../voices/dsp/opus.ts';
@@ -37,7 +35,6 @@ async function speaking(hears: readonly string[], turnDetection: Record<string, 
     sendPacket: (packet: OutgoingPacket) => void packets.push({ ...packet, atMs: rig.clock.now() }),
     endSoon: () => undefined,
   };
-  const link = new ResumableStream({ binary: true, resumable: false, keptBytes: 0, newEventId: () => newId('event') });
   let call: Call | undefined;
   const rig = recordConnection(
     { hears, says: [line, 'Yes?'], synthesizer: fakeSynthesizer({ sings: true }) },
@@ -50,16 +47,16 @@ async function speaking(hears: readonly string[], turnDetection: Record<string, 
           encoder,
           decoder,
           clock: parts.clock,
-          openPeer: () => peer as unknown as Peer,
+          openPeer: () => peer as unknown as PeerConnection,
           onFault: parts.onFault,
           onEnd: () => undefined,
         });
-        link.attach(call);
+        const answered = call;
         const connection = openConnection(parts, {
-          send: (event) => recorder.send(event) && link.send(event),
-          sendAudio: (audio) => link.sendAudio(audio),
+          send: (event) => recorder.send(event) && answered.send(event),
+          sendAudio: (audio) => answered.sendAudio(audio),
         });
-        call.connect(connection);
+        answered.connect(connection);
         return connection;
       },
     },

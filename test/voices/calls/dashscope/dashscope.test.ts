@@ -76,7 +76,7 @@ async function hear(options: DashscopeOptions, language?: string): Promise<Trans
 }
 
 describe('Paraformer', () => {
-  it('shows each sentence as it grows, and joins them', async () => {
+  it('Paraformer shows each sentence as it grows and joins the sentences', async () => {
     const parts = await hear({ hears: ['你好。', '今天好吗？'] }, 'zh-CN');
     expect(parts.map(({ text }) => text)).toEqual([
       '你好',
@@ -88,11 +88,11 @@ describe('Paraformer', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'transcript-final', language: 'zh-CN' });
   });
 
-  it('takes the time of its end for the end of a sentence where the server says no more', async () => {
+  it('Paraformer takes a sentence’s end time for the end of the sentence if the server sends no flag', async () => {
     expect((await hear({ hears: ['One.', 'Two.'], isOld: true })).at(-1)).toMatchObject({ text: 'One. Two.' });
   });
 
-  it('sends sound as it comes, in blocks of 100 ms, and only then the end', async () => {
+  it('Paraformer sends audio as it comes in blocks of 100 ms, and finishes only then', async () => {
     await using server = await openDashscopeServer();
     const frames = new Queue<AudioFrame>();
     const listening = Array.fromAsync(openEar(server).transcribe(frames, { signal, language: 'en-GB' }));
@@ -111,16 +111,16 @@ describe('Paraformer', () => {
     ['Throttling.RateQuota', 'ENGINE_UNAVAILABLE', 'Throttling.RateQuota'],
     ['InternalError', 'ENGINE_UNAVAILABLE', 'InternalError'],
     ['RequestTimeOut', 'ENGINE_TIMEOUT', 'RequestTimeOut'],
-  ])('tells a task that failed with %s as %s', async (failsWith, code, word) => {
+  ])('Paraformer reports a task that failed with %s as %s', async (failsWith, code, word) => {
     const detail = expect.stringContaining(word) as string;
     await expect(hear({ failsWith })).rejects.toMatchObject({ code, detail });
   });
 });
 
-describe('a connection to DashScope', () => {
+describe('DashScope connection', () => {
   const texts = (server: DashscopeServer): number => server.told.filter((each) => each === 'run-task').length;
 
-  it('serves one task after another, and two at a time need two', async () => {
+  it('one DashScope connection serves TTS tasks one after another, and two concurrent tasks need two', async () => {
     await using server = await openDashscopeServer();
     const engine = openMouth(server);
     await say(engine, voice, { text: 'One. Two.' });
@@ -132,7 +132,7 @@ describe('a connection to DashScope', () => {
     await engine.close?.();
   });
 
-  it('serves one utterance after another', async () => {
+  it('one DashScope connection serves ASR tasks one after another', async () => {
     await using server = await openDashscopeServer();
     const engine = openEar(server);
     for (const _time of [1, 2]) {
@@ -142,7 +142,7 @@ describe('a connection to DashScope', () => {
     expect([texts(server), server.connections]).toEqual([2, 1]);
   });
 
-  it('that was lost meanwhile is replaced, which nobody notices', async () => {
+  it('a DashScope connection lost between tasks is replaced without a failure', async () => {
     await using server = await openDashscopeServer();
     const costs: CallCost[] = [];
     const engine = openMouth(server, undefined, (cost) => costs.push(cost));
@@ -156,7 +156,7 @@ describe('a connection to DashScope', () => {
     ]);
   });
 
-  it('on which a task fails is not lost: the task is not tried behind our back', async () => {
+  it('a DashScope connection survives a failed task, and the task is not retried silently', async () => {
     await using server = await openDashscopeServer({ failsWith: 'Throttling.RateQuota', failsAfter: 1 });
     const engine = openMouth(server, { retries: 0 });
     await say(engine, voice);
@@ -164,7 +164,7 @@ describe('a connection to DashScope', () => {
     expect([texts(server), server.connections]).toEqual([2, 1]);
   });
 
-  it('whose task was broken off serves no other', async () => {
+  it('a DashScope connection whose task was aborted serves no other task', async () => {
     await using server = await openDashscopeServer();
     const engine = openMouth(server);
     server.breaks({ kind: 'silence', after: 0.5 }, { times: 1 });
@@ -173,7 +173,7 @@ describe('a connection to DashScope', () => {
     expect(server.connections).toBe(2);
   });
 
-  it('is hung up when the engine is closed', async () => {
+  it('closing the engine closes its DashScope connections', async () => {
     await using server = await openDashscopeServer();
     const engine = openMouth(server);
     await say(engine, voice);
@@ -183,10 +183,10 @@ describe('a connection to DashScope', () => {
   });
 });
 
-describe('an account of DashScope', () => {
-  it('is checked by connecting', async () => {
+describe('DashScope account', () => {
+  it('doctor checks a DashScope account by connecting', async () => {
     await using server = await openDashscopeServer();
-    expect(await openMouth(server).check?.({ signal })).toContain('takes the key');
+    expect(await openMouth(server).check?.({ signal })).toContain('accepts the key');
     server.breaks({ kind: 'status', status: 401 });
     await expect(openMouth(server).check?.({ signal })).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
