@@ -126,6 +126,14 @@ function abortConformance(subject: SynthesizerSubject, texts: readonly [string, 
     expect(upstream?.server.requests ?? []).toEqual([]);
   });
 
+  it('the synthesizer throws the reason if it is aborted while it works', async () => {
+    await using opened = await subject.open();
+    const controller = new AbortController();
+    const speaking = Array.fromAsync(opened.engine.speak(phrasesOf(texts), { signal: controller.signal, voice }));
+    controller.abort(reason);
+    await expect(speaking).rejects.toBe(reason);
+  });
+
   it('the synthesizer throws the reason at once if it is aborted while it waits for a phrase', async () => {
     await using opened = await subject.open();
     const { engine, upstream } = opened;

@@ -30,7 +30,7 @@ async function msOf(server: EngineServer): Promise<number> {
 
 const floats = floatsOf('Mind the step.');
 const end = Buffer.from('END');
-/** A float whose bytes hold the mark, and is no louder than sound: 0x00444e45 and its like. */
+/** A float within the range of audio whose bytes contain the end mark, such as 0x00444e45. */
 const marked = Buffer.concat([end, Buffer.alloc(1)]);
 
 describe('F5-TTS over its socket', () => {

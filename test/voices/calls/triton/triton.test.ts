@@ -16,7 +16,7 @@ import { tone } from '../../../fakes/vad.ts';
 import { clipForTests, openEngine, opened, say } from '../../../rigs/voice-engine-rig.ts';
 
 const { voice } = await clipForTests();
-// What is sent with each call: short, since the faults' limits are.
+// The clip is sent with each call: short, because the faults have short timeouts.
 const short = await clipForTests({ ms: 300 });
 const signal = new AbortController().signal;
 
@@ -97,7 +97,7 @@ describe('TTS model on Triton', () => {
     await Promise.all([say(engine, voice), say(engine, voice)]);
     await say(engine, voice);
     expect([server.seen.length, server.connections]).toEqual([3, 1]);
-    // By these the model tells requests apart.
+    // The model tells requests apart by these ids.
     const ids = new Set(server.seen.map(({ id }) => id));
     expect([ids.size, ids.has('')]).toEqual([3, false]);
   });
