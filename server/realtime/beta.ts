@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pcmFormat, type AudioFormat } from './audio-format.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import { openConnection, type ConnectionParts } from './connection.ts';
-import type { ServerEvent } from './peer.ts';
 import { newId } from './new-id.ts';
+import type { ServerEvent } from './peer.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -66,15 +65,10 @@ export function speaksBeta(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** Like `openConnection`, for a beta client. Sends events only: the beta has no binary frames. */
-export const openBetaConnection: typeof openConnection = (parts, peer) => {
-  const startWith = { ...parts.startWith, audio: { ...parts.startWith?.audio, input: inputOf(parts.startWith) } };
-  return openConnection({ ...parts, startWith, dialect: { fromServer: toBeta, fromClient: fromBeta } }, peer);
-};
-
-/** Defaults to `server_vad`: beta clients know no other turn detection, and some throw at one. */
-function inputOf(startWith: ConnectionParts['startWith']): NonNullable<NonNullable<SessionPatch['audio']>['input']> {
-  return { turn_detection: { type: 'server_vad' }, ...startWith?.audio?.input };
+/** The initial settings of a beta client: `server_vad`, as it knows no other turn detection, and some throw at one. */
+export function betaStart(startWith: SessionPatch | undefined): SessionPatch {
+  const input = { turn_detection: { type: 'server_vad' as const }, ...startWith?.audio?.input };
+  return { ...startWith, audio: { ...startWith?.audio, input } };
 }
 
 /** Returns what a beta client is sent for a GA event: none, one, or two events. */

@@ -3,6 +3,7 @@ import { errorTable } from '../session/contract/errors.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import type { ReplyEnd, SessionEvent } from '../session/contract/events.ts';
 import type { AudioFormat } from './audio-format.ts';
+import type { Client } from './peer.ts';
 import { ReplyAudio } from './reply-audio.ts';
 import { usageOf, type OutgoingAudio, type WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
@@ -33,17 +34,11 @@ export interface ResponseEcho {
 type ReplyEvent = Extract<SessionEvent, { readonly replyId: string }>;
 
 /** The parts of a session that an encoder needs. */
-export interface EncodedSession {
+export interface EncodedSession extends Pick<Client, 'holds' | 'cues'> {
   readonly id: string;
   readonly voice: string;
   readonly outputFormat: AudioFormat;
-  /** The client wants to be told when a reply is held. */
-  readonly holds: boolean;
-  /** Stage directions that the client is told of: actions, and with `all` also thoughts. */
-  readonly cues: CuesTold;
 }
-
-export type CuesTold = 'none' | 'visible' | 'all';
 
 /**
  * Returns the wire events of one response, in the order of the protocol: brackets open once and close once, and `done`
@@ -87,9 +82,9 @@ export function responseEvents(
     case 'reply-call':
       return call(event, open);
     case 'reply-held':
-      return session.holds ? [{ type: 'x_dramatis.hold', response_id: event.replyId }] : [];
+      return session.holds === true ? [{ type: 'x_dramatis.hold', response_id: event.replyId }] : [];
     case 'reply-resumed':
-      return session.holds ? [resumed(event)] : [];
+      return session.holds === true ? [resumed(event)] : [];
     case 'reply-cue':
       return cue(event, session);
     case 'reply-ended':
@@ -104,7 +99,7 @@ function cue(
   session: EncodedSession,
 ): WireEvent[] {
   const { kind, text, startMs } = told;
-  if (session.cues === 'none' || (kind === 'thought' && session.cues !== 'all')) return [];
+  if ((session.cues ?? 'none') === 'none' || (kind === 'thought' && session.cues !== 'all')) return [];
   const at = { start_ms: Math.round(startMs), samples: Math.round((startMs * wireSampleRate) / 1000) };
   return [{ type: 'x_dramatis.cue', response_id: replyId, item_id: itemId, kind, text, ...at }];
 }

@@ -1,26 +1,26 @@
 import { errorObject } from '../session/contract/errors.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 import type { AudioFormat } from './audio-format.ts';
-import { responseEvents, type CuesTold, type EncodedSession, type OpenResponse } from './encode-response.ts';
+import { responseEvents, type EncodedSession, type OpenResponse } from './encode-response.ts';
+import type { Client } from './peer.ts';
 import type { OutgoingAudio, WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 import { echoOf, type WireSession } from './wire-session.ts';
 
 /**
  * Returns an encoder to the GA dialect for one session: each session event becomes the wire events that the protocol
- * requires. `holds`: the client wants to be told when a reply is held; `cues`: stage directions that it is told of.
+ * requires.
  */
 export function createEncoder(
   opened: WireSession,
-  holds = false,
-  cues: CuesTold = 'none',
+  client: Client = {},
 ): (event: SessionEvent) => (WireEvent | OutgoingAudio)[] {
   const responses = new Map<string, OpenResponse>();
-  let session = { ...encodedSession(opened), holds, cues };
+  let session = { ...client, ...encodedSession(opened) };
   return (event) => {
     if ('replyId' in event) return responseEvents(event, responses, session);
     // An update takes effect here in its place among the events, not when the client sent it.
-    if (event.type === 'updated') session = { ...encodedSession(event.echo as WireSession), holds, cues };
+    if (event.type === 'updated') session = { ...client, ...encodedSession(event.echo as WireSession) };
     return conversationEvents(event, session);
   };
 }
@@ -29,7 +29,7 @@ interface KnownSession extends EncodedSession {
   readonly inputFormat: AudioFormat;
 }
 
-function encodedSession({ id, audio }: WireSession): Omit<KnownSession, 'holds' | 'cues'> {
+function encodedSession({ id, audio }: WireSession): KnownSession {
   return { id, voice: audio.output.voice, inputFormat: audio.input.format, outputFormat: audio.output.format };
 }
 

@@ -1,6 +1,5 @@
 import type { RealtimeServerEvent } from 'openai/resources/beta/realtime/realtime';
 import { expect } from 'vitest';
-import { openBetaConnection } from '../../server/realtime/beta.ts';
 import type { RecordedEvent } from '../conformance/realtime-order.ts';
 import type { fakeEngines } from '../fakes/engines.ts';
 import { recordConnection } from './connection-rig.ts';
@@ -46,7 +45,7 @@ export const betaTypes: ReadonlySet<string> = new Set([
 
 /** A connection on fakes for a beta client. */
 export function connectBeta(options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription' } = {}) {
-  const rig = recordConnection(options, { open: openBetaConnection, intent: options.intent });
+  const rig = recordConnection(options, { client: { beta: true }, intent: options.intent });
   return {
     ...rig,
     async hangUp() {

@@ -109,7 +109,7 @@ export function call(
       return stream.sendAudio(audio);
     },
   };
-  const rig = recordConnection(options, { startWith, holds: true, peer });
+  const rig = recordConnection(options, { startWith, client: { holds: true }, peer });
   const { clock, events } = rig;
   const returnMarks = (): void => {
     if (options.marks === 'never') return;

@@ -1,5 +1,5 @@
 import { serverEventSchema } from '../../server/protocol/server-events.ts';
-import type { CuesTold } from '../../server/realtime/encode-response.ts';
+import type { Client } from '../../server/realtime/peer.ts';
 import type { fakeEngines } from '../fakes/engines.ts';
 import { recordConnection } from './connection-rig.ts';
 
@@ -7,15 +7,10 @@ import { recordConnection } from './connection-rig.ts';
 export function connect(
   options: Parameters<typeof fakeEngines>[0] & {
     readonly intent?: 'transcription';
-    readonly holds?: boolean;
-    readonly cues?: CuesTold;
-  } = {},
+  } & Pick<Client, 'holds' | 'cues'> = {},
 ) {
-  const rig = recordConnection(options, {
-    intent: options.intent,
-    holds: options.holds === true,
-    cues: options.cues,
-  });
+  const { intent, holds = false, cues = 'none' } = options;
+  const rig = recordConnection(options, { intent, client: { holds, cues } });
   return {
     ...rig,
     async hangUp() {

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { castScenes } from '../../../server/cast/cast-scene.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
+import { trackCastChange } from '../../../server/realtime/wire-scene.ts';
+import type { SessionListener } from '../../../server/session/contract/events.ts';
 import { userMessage, type Item } from '../../../server/session/contract/item.ts';
 import { sceneResponder } from '../../../server/responders/scene-responder.ts';
 import { cascade } from '../../../server/responders/responder.ts';
@@ -174,17 +176,13 @@ describe('a scene that is chosen in the middle of a session', () => {
 
   it('is none of the memories of who was left', async () => {
     const ended: boolean[] = [];
-    const memory = {
-      begin: () => undefined,
-      nameUser: () => undefined,
-      note: (event: { type: string }, onStage: boolean) => {
-        if (event.type === 'reply-ended') ended.push(onStage);
-        return undefined;
+    const others = trackCastChange(holmes, undefined);
+    const listener: SessionListener = {
+      note(event) {
+        if (event.type === 'reply-ended') ended.push(others.is);
       },
-      recall: () => Promise.resolve([]),
-      close: () => Promise.resolve(),
     };
-    const wire = connect({ memory });
+    const wire = connect({ listen: () => [others, listener] });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(100);
     wire.choose({ id: 'the-locked-garden' });
@@ -207,7 +205,7 @@ describe('a scene that is chosen in the middle of a session', () => {
       content: [{ type: 'text', text }],
     });
     const items = [message('a', 'I am the mayor.'), message('b', 'Alice, hello.')];
-    const wire = connect({ restored: { id: 'sess_1', session, items, before: new Set(['a']), openReplies: [] } });
+    const wire = connect({ restored: { id: 'sess_1', session, items, beforeScene: new Set(['a']) } });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(1_500);
     expect(wire.speakers()[0]).toBe('alice');
