@@ -14,7 +14,7 @@ import { openConnection, type Connection, type ConnectionParts, type OpenedSessi
 import { newId } from '../realtime/new-id.ts';
 import type { Client, Peer } from '../realtime/peer.ts';
 import { trackCastChange, type CastChange, type Casting } from '../realtime/wire-scene.ts';
-import type { WireSession } from '../realtime/wire-session.ts';
+import { sessionIn, type WireSession } from '../realtime/wire-session.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
 import { errorObject } from '../session/contract/errors.ts';
 import type { Problem, SessionListener } from '../session/contract/events.ts';
@@ -170,7 +170,7 @@ function remember(
   memory.begin({ id, conversation, user: userIn(session), openReplies });
   return {
     note(event) {
-      if (event.type === 'updated') memory.nameUser(userIn(event.echo as WireSession));
+      if (event.type === 'updated') memory.nameUser(userIn(sessionIn(event)));
       return memory.note(event, others.is);
     },
     end: () => memory.close(),
@@ -260,7 +260,7 @@ function startSessionLimit(peer: Pick<Peer, 'send'>, { clock, limitMs, notice, e
   const leftMs = Math.min(noticeMs, limitMs / 2);
   const announce = (): void => {
     const event = {
-      type: 'x_dramatis.session_expiring',
+      type: 'x_dramatis.session_expiring' as const,
       expires_in_s: Math.round(leftMs / 1000),
       expires_at: Math.floor((Date.now() + leftMs) / 1000),
     };

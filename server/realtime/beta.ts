@@ -1,8 +1,8 @@
+import type { ServerEvent } from '../protocol/server-events.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pcmFormat, type AudioFormat } from './audio-format.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { newId } from './new-id.ts';
-import type { ServerEvent } from './peer.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -73,7 +73,7 @@ export function betaStart(startWith: SessionPatch | undefined): SessionPatch {
 
 /** Returns what a beta client is sent for a GA event: none, one, or two events. */
 export function toBeta(event: ServerEvent): ServerEvent[] {
-  const { session, item, response } = event;
+  const { session, item, response }: Fields = event;
   const writesDown = fieldsOf(session)['type'] === 'transcription';
   const type = writesDown ? `transcription_${event.type}` : eventTypes[event.type];
   if (type === undefined) return [];
@@ -84,9 +84,12 @@ export function toBeta(event: ServerEvent): ServerEvent[] {
     ...(isFields(item) ? { item: betaItem(item) } : {}),
     ...(isFields(response) ? { response: betaResponse(response) } : {}),
   };
-  if (type !== 'session.created') return [translated];
+  // Peers send a beta event as they send the one of GA that it stands for.
+  const events = [translated as unknown as ServerEvent];
+  if (type !== 'session.created') return events;
   const conversation = { id: `conv_${String(fieldsOf(session)['id'])}`, object: 'realtime.conversation' };
-  return [translated, { type: 'conversation.created', event_id: newId('event'), conversation }];
+  const created = { type: 'conversation.created', event_id: newId('event'), conversation };
+  return [...events, created as unknown as ServerEvent];
 }
 
 /** Translates a session, of either type, to the beta. */

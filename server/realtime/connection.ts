@@ -1,3 +1,4 @@
+import type { WireEvent } from '../protocol/server-events.ts';
 import { limits } from '../protocol/limits.ts';
 import type { ClientEvent, SessionPatch } from '../protocol/client-events.ts';
 import type { Problem, SessionCommand, SessionEvent, SessionListener } from '../session/contract/events.ts';
@@ -10,7 +11,7 @@ import { decodeEvent, decodeText, type DecodeContext, type Decoded } from './dec
 import { createEncoder } from './encode.ts';
 import { newId } from './new-id.ts';
 import type { Client, Peer } from './peer.ts';
-import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
+import { audioDelta, isAudio, type OutgoingAudio } from './wire-event.ts';
 import { castingToStart, noScenes, playersOf, type CastScene, type Casting } from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
 

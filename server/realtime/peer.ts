@@ -1,4 +1,5 @@
-import type { OutgoingAudio, WireEvent } from './wire-event.ts';
+import type { ServerEvent } from '../protocol/server-events.ts';
+import type { OutgoingAudio } from './wire-event.ts';
 
 /** The other end of a connection, on any transport. */
 export interface Peer {
@@ -37,6 +38,3 @@ export interface Client {
 
 /** Stage directions that a client is told of: none, actions, or thoughts as well; none by default. */
 export type CuesTold = 'none' | 'visible' | 'all';
-
-/** A server event of OpenAI Realtime (GA), complete. */
-export type ServerEvent = WireEvent & { readonly event_id: string };

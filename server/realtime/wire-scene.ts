@@ -4,7 +4,7 @@ import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Cast, Responder } from '../session/contract/responder.ts';
 import type { Problem, SessionListener } from '../session/contract/events.ts';
 import type { Client } from './peer.ts';
-import type { WireSession } from './wire-session.ts';
+import { sessionIn, type WireSession } from './wire-session.ts';
 import { bargeInMs, backchannelEveryMs } from '../session/contract/settings.ts';
 import { detectionForListener, userTakesPart } from './wire-turn-order.ts';
 
@@ -91,7 +91,7 @@ export function trackCastChange(opened: Character, restored: WireSession | undef
   return {
     is: restored !== undefined && sceneIdOf(restored) !== sceneId,
     note(event) {
-      if (event.type === 'updated') this.is = sceneIdOf(event.echo as WireSession) !== sceneId;
+      if (event.type === 'updated') this.is = sceneIdOf(sessionIn(event)) !== sceneId;
     },
   };
 }

@@ -1,8 +1,8 @@
+import type { ServerEvent } from '../../server/protocol/server-events.ts';
 import { expect } from 'vitest';
 import { MediaStream, telephoneSession } from '../../server/transports/phone/media-stream.ts';
 import type { TwilioCommand } from '../../server/transports/phone/messages.ts';
 import { floatsFromG711, g711FromFloats } from '../../voices/dsp/g711.ts';
-import type { ServerEvent } from '../../server/realtime/peer.ts';
 import type { OutgoingAudio } from '../../server/realtime/wire-event.ts';
 import { settle } from '../fakes/clock.ts';
 import type { fakeEngines } from '../fakes/engines.ts';

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
+import type { ServerEvent } from '../../protocol/server-events.ts';
 import { floatsFromPcm16 } from '../../../voices/audio.ts';
 import { decodeFrame } from '../../protocol/binary-frame.ts';
 import { Journal, journalFile, keptMessageOf, readJournal } from '../../journal/journal.ts';
@@ -243,13 +244,13 @@ function greetAgain({ seat, openReplies, beta }: Restored, carrier: Transport): 
   for (const { replyId, item } of openReplies) {
     const response = {
       id: replyId,
-      object: 'realtime.response',
-      status: 'cancelled',
+      object: 'realtime.response' as const,
+      status: 'cancelled' as const,
       status_details: { type: 'cancelled', reason: 'server_restarted' },
       output: item === undefined ? [] : [wireItem(item)],
       usage: null,
     };
-    const done = { type: 'response.done', event_id: newId('event'), response };
+    const done: ServerEvent = { type: 'response.done', event_id: newId('event'), response };
     for (const event of beta ? toBeta(done) : [done]) seat.link.send(event);
   }
 }

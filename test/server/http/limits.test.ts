@@ -1,3 +1,4 @@
+import type { ServerEvent } from '../../../server/protocol/server-events.ts';
 import { describe, expect, it } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { addressOf } from '../../../server/http/auth-guard.ts';
@@ -5,7 +6,6 @@ import { createInputRateLimit } from '../../../server/connections/rate-limit.ts'
 import { TokenBucket } from '../../../server/http/token-bucket.ts';
 import { newId } from '../../../server/realtime/new-id.ts';
 import { openConnection } from '../../../server/realtime/connection.ts';
-import type { ServerEvent } from '../../../server/realtime/peer.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 import { fakeEngines } from '../../fakes/engines.ts';

@@ -1,8 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ServerEvent } from '../../../server/protocol/server-events.ts';
 import { fromBeta, toBeta } from '../../../server/realtime/beta.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { connectBeta } from '../../rigs/beta-rig.ts';
+
+const translated = (event: object) => toBeta(event as ServerEvent);
 
 describe('the translation of server events', () => {
   it('has every event that a session can send under a name of the beta, or drops it', () => {
@@ -17,20 +20,20 @@ describe('the translation of server events', () => {
       'x_dramatis.resumed',
       'something.new',
     ];
-    expect(dropped.flatMap((type) => toBeta({ type, event_id: 'event_1' }))).toEqual([]);
+    expect(dropped.flatMap((type) => translated({ type, event_id: 'event_1' }))).toEqual([]);
   });
 
   it('keeps every field that means the same', () => {
     const delta = { type: 'response.output_audio.delta', event_id: 'e', response_id: 'r', item_id: 'i', delta: 'AAA=' };
-    expect(toBeta({ ...delta, output_index: 0, content_index: 0 })).toEqual([
+    expect(translated({ ...delta, output_index: 0, content_index: 0 })).toEqual([
       { ...delta, type: 'response.audio.delta', output_index: 0, content_index: 0 },
     ]);
     const error = { type: 'error', event_id: 'e', error: { code: 'invalid_json', message: 'No.', event_id: null } };
-    expect(toBeta(error)).toEqual([error]);
+    expect(translated(error)).toEqual([error]);
     const part = { type: 'response.content_part.added', event_id: 'e', part: { type: 'audio', transcript: '' } };
-    expect(toBeta(part)).toEqual([part]);
+    expect(translated(part)).toEqual([part]);
     const call = { id: 'i', type: 'function_call', call_id: 'c', name: 'look', arguments: '{}', status: 'completed' };
-    expect(toBeta({ type: 'conversation.item.added', event_id: 'e', previous_item_id: null, item: call })).toEqual([
+    expect(translated({ type: 'conversation.item.added', event_id: 'e', previous_item_id: null, item: call })).toEqual([
       { type: 'conversation.item.created', event_id: 'e', previous_item_id: null, item: call },
     ]);
   });
