@@ -14,13 +14,11 @@ import type { SessionContext } from './history/context.ts';
 import { Conversation } from './history/conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './contract/events.ts';
 import { OwnVoiceDetector } from './input/echo/echo-voice.ts';
-import { mayGoOn } from '../responders/turn-order.ts';
 import type { VadWindow, Inbound } from './input/vad-segmenter.ts';
 import { Intake } from './input/intake.ts';
 import { changeItems, type ItemCommand } from './history/items.ts';
 import { Listening, type Understood } from './input/listening.ts';
 import { problemEvent } from './contract/problem-event.ts';
-import type { Reply } from './output/reply.ts';
 import type { SessionSettings } from './contract/settings.ts';
 import { Speaking } from './output/speaking.ts';
 import { TurnTimings } from './contract/turn-timings.ts';
@@ -65,8 +63,6 @@ export class Session {
   readonly #voices: OwnVoiceDetector | undefined;
   #settings: SessionSettings;
   #unclear = false;
-  /** The user spoke over a reply that was not stopped; that speech is answered after the reply. */
-  #owesAnswer = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -93,9 +89,16 @@ export class Session {
     this.#speaking = new Speaking(context, (reply) => {
       const heardByMs = this.#listening.heardMs + reply.unheardMs;
       // After a tool call the client goes on with the result. The idle prompt is not repeated.
-      const waitsForUser = reply.calls.length === 0 && reply.request.situation !== 'idle';
-      this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
-      this.#answerLate(reply);
+      const hasCalls = reply.calls.length > 0;
+      const waitsForUser = !hasCalls && reply.request.situation !== 'idle';
+      this.#turns.advance({
+        type: 'reply-end',
+        ...(waitsForUser ? { heardByMs } : {}),
+        isCancelled: reply.aborted,
+        hasCalls,
+        wasPlayed: reply.wasPlayed,
+        userSpeaks: this.#listening.current !== undefined,
+      });
     });
     this.#voices = parts.speakerEncoder === undefined ? undefined : new OwnVoiceDetector(parts.speakerEncoder, context);
     this.#turns = new TurnTaking({
@@ -104,6 +107,10 @@ export class Session {
       listening: this.#listening,
       speaking: this.#speaking,
       nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new TurnTimings(parts.clock)),
+      reply: (to) => {
+        const answers = to?.outcome === 'words' ? { answers: to.utterance.content.transcript ?? '' } : {};
+        this.#reply({ inConversation: true }, to?.utterance.trace ?? new TurnTimings(parts.clock), answers);
+      },
       speakUp: (sinceMs) => {
         this.#listening.commitSilence(sinceMs);
         this.#reply({ inConversation: true, situation: 'idle' }, new TurnTimings(parts.clock));
@@ -253,7 +260,7 @@ export class Session {
     if (utterance.tentative) return this.#turns.overheard(utterance, part);
     if (part.type === 'transcript-final' && this.#voices?.attributes(utterance, part) === false) return;
     this.#answer(this.#listening.understand(utterance, part));
-    if (part.type === 'transcript-partial') this.#turns.understood(utterance);
+    if (part.type === 'transcript-partial') this.#turns.transcribed(utterance);
   }
 
   #misunderstand({ utterance, reason }: Extract<SessionInput, { type: 'transcript-failure' }>): void {
@@ -261,37 +268,10 @@ export class Session {
     if (utterance.tentative) this.#turns.overheard(utterance, undefined);
   }
 
-  /** Acts on a recognized utterance: answers it, or lets the turn end without a reply. */
   #answer(understood: Understood | undefined): void {
     if (understood === undefined) return;
-    const { utterance, outcome } = understood;
-    this.#unclear = outcome !== 'words';
-    if (!this.#listening.waiting) this.#speaking.release();
-    if (utterance !== this.#turns.answering) return;
-    this.#turns.answering = undefined;
-    this.#listening.takeTrace();
-    const { current } = this.#speaking;
-    const busy = current !== undefined;
-    const isSaid = outcome === 'words' || outcome === 'unclear';
-    if (outcome === 'words') this.#voices?.enroll(utterance);
-    if (busy && isSaid && current === this.#turns.spokenOver) this.#owesAnswer = true;
-    if (!isSaid || busy) {
-      this.#speaking.dropDraft();
-      if (!busy) this.#turns.advance({ type: 'reply-end', heardByMs: this.#listening.heardMs });
-      return;
-    }
-    const answers = outcome === 'words' ? { answers: utterance.content.transcript ?? '' } : {};
-    this.#reply({ inConversation: true }, utterance.trace, answers);
-  }
-
-  /** Answers speech over a reply that ended by itself; in a scene, starts the next reply. */
-  #answerLate(reply: Reply): void {
-    const { createsReply } = this.#settings.turnDetection ?? {};
-    const owes = this.#owesAnswer && createsReply === true && !reply.aborted && reply.calls.length === 0;
-    this.#owesAnswer = false;
-    const userSpeaks = this.#listening.current !== undefined || this.#turns.answering !== undefined;
-    const isNext = this.#company.goesOn && reply.wasPlayed && mayGoOn(userSpeaks, createsReply !== false);
-    if (isNext || (owes && !userSpeaks)) this.#reply({ inConversation: true }, new TurnTimings(this.#parts.clock));
+    this.#unclear = understood.outcome !== 'words';
+    this.#turns.understood(understood);
   }
 
   #commitByClient(ref: string | undefined): void {

@@ -1,5 +1,6 @@
 import type { EndpointingTimeouts } from '../../../voices/turn-detector.ts';
 import type { OverlapKind } from '../contract/overlap.ts';
+import type { Understood } from '../input/listening.ts';
 import type { Utterance } from '../input/utterance.ts';
 
 /**
@@ -44,6 +45,14 @@ export interface TurnMemory {
   readonly overlapped: boolean;
   /** Words over the reply that are not yet attributed to the user or to the character's echo. */
   readonly unattributed: Utterance | undefined;
+  /** A reply of the conversation is being made or spoken. */
+  readonly isReplying: boolean;
+  /** The utterance that the character answers once its transcript is known. */
+  readonly answering: Utterance | undefined;
+  /** The present reply began before that utterance ended, so it cannot be its answer. */
+  readonly spokenOver: boolean;
+  /** The user spoke over a reply that was not stopped; that speech is answered after the reply. */
+  readonly owesAnswer: boolean;
 }
 
 export type TurnState = TurnPhase & TurnMemory;
@@ -72,17 +81,30 @@ export type TurnEvent =
   | { readonly type: 'echo-found' }
   /** The words or the voice of a sound over the reply turned out to be the character's own. */
   | { readonly type: 'echo-heard' }
-  /** A reply began, requested by the client or by `utterance-close`. */
+  /** The open utterance was committed; undefined if it had no audio. */
+  | { readonly type: 'utterance-closed'; readonly utterance: Utterance | undefined }
+  /** The outcome of a committed utterance is known. `heardMs`: audio time by then. */
+  | ({ readonly type: 'utterance-understood'; readonly heardMs: number } & Understood)
+  /** A reply of the conversation begins, requested by the client or by an action. */
   | { readonly type: 'reply-start' }
-  /**
-   * The reply ended: spoken, failed or cancelled. `heardByMs`: time by which the user will have heard all of it; absent
-   * if it is not the user's turn.
-   */
-  | { readonly type: 'reply-end'; readonly heardByMs?: number }
+  | ({ readonly type: 'reply-end' } & EndedReply)
   /** The user did something other than speak. */
   | { readonly type: 'user-active'; readonly atMs: number }
   /** The client took the audio itself, by committing or clearing the buffer. */
   | { readonly type: 'utterance-taken' };
+
+/** A reply of the conversation that has ended: spoken, failed or cancelled. */
+interface EndedReply {
+  /** Time by which the user will have heard all of it; absent if it is not the user's turn. */
+  readonly heardByMs?: number;
+  readonly isCancelled: boolean;
+  /** Its tool calls; the client goes on with their results. */
+  readonly hasCalls: boolean;
+  /** A participant of a scene has completed it. */
+  readonly wasPlayed: boolean;
+  /** An utterance is open, by speech or under push to talk. */
+  readonly userSpeaks: boolean;
+}
 
 export type TurnAction =
   /** Speech from `atMs` on is a new utterance of the user. */
@@ -109,6 +131,8 @@ export type TurnAction =
   | { readonly type: 'reply-resume' }
   /** The user interrupts: stop the running reply. */
   | { readonly type: 'reply-abort' }
+  /** The character replies; `to`: the utterance that it answers, if the reply comes right after it. */
+  | { readonly type: 'reply'; readonly to?: Understood }
   /** The user has been silent since `sinceMs`: the character speaks up. */
   | { readonly type: 'speak-up'; readonly sinceMs: number };
 
@@ -123,6 +147,12 @@ export interface TurnPolicy {
   readonly bargeInMs: number;
   /** True if speech over a reply stops it. */
   readonly interrupts: boolean;
+  /** The end of a turn brings a reply. */
+  readonly answers: boolean;
+  /** The user takes part: in a scene, no participant speaks over the user. */
+  readonly userPlays: boolean;
+  /** Each reply is followed by another one (a scene). */
+  readonly goesOn: boolean;
   /** How long the user may talk until the next pause brings a backchannel; absent: forever. */
   readonly nodEveryMs?: number;
   /** Silence after a reply until the character speaks up; absent: never. */
@@ -135,4 +165,8 @@ export const initialTurn: TurnState = {
   echoes: false,
   overlapped: false,
   unattributed: undefined,
+  isReplying: false,
+  answering: undefined,
+  spokenOver: false,
+  owesAnswer: false,
 };

@@ -4,9 +4,9 @@ import type { SessionContext } from '../history/context.ts';
 import { EchoGate } from '../input/echo/echo-gate.ts';
 import type { OwnVoiceDetector } from '../input/echo/echo-voice.ts';
 import type { VadWindow } from '../input/vad-segmenter.ts';
-import type { Listening } from '../input/listening.ts';
+import type { Cast } from '../contract/responder.ts';
+import type { Listening, Understood } from '../input/listening.ts';
 import { PauseJudge, type PauseJudged } from './pause-judge.ts';
-import type { Reply } from '../output/reply.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Speaking } from '../output/speaking.ts';
 import { needsAudio, step } from './turn.ts';
@@ -29,17 +29,15 @@ interface TurnTakingParts {
   readonly voices?: OwnVoiceDetector | undefined;
   /** Gives a backchannel by the character. */
   readonly nod: () => void;
+  /** Begins a reply of the conversation, to this utterance if it comes right after it. */
+  readonly reply: (to?: Understood) => void;
 }
 
 /** Feeds the turn machine with what is heard, and performs its actions. */
 export class TurnTaking {
-  /** The utterance whose transcript the character will answer. */
-  answering: Utterance | undefined;
-  /** The reply that was playing when that utterance ended: it cannot be its answer. */
-  spokenOver: Reply | undefined;
   readonly #parts: TurnTakingParts;
   readonly #pauses: PauseJudge;
-  #known: { readonly settings: SessionSettings; readonly policy: TurnPolicy } | undefined;
+  #known: { readonly settings: SessionSettings; readonly players: Cast; readonly policy: TurnPolicy } | undefined;
   readonly #gate = new EchoGate();
   #turn: TurnState = initialTurn;
   readonly #events: TurnEvent[] = [];
@@ -87,9 +85,20 @@ export class TurnTaking {
     for (const action of next.actions) this.#perform(action);
   }
 
-  /** Handles a new partial transcript of the current utterance. */
-  understood(utterance: Utterance): void {
+  /** Handles a new partial transcript of an utterance. */
+  transcribed(utterance: Utterance): void {
     if (this.#turn.phase === 'settling' && utterance === this.#parts.listening.current) this.#judge();
+  }
+
+  /** Handles an utterance whose outcome is known. */
+  understood({ utterance, outcome }: Understood): void {
+    const { listening, speaking, voices } = this.#parts;
+    if (!listening.waiting) speaking.release();
+    if (utterance === this.#turn.answering) {
+      listening.takeTrace();
+      if (outcome === 'words') voices?.enroll(utterance);
+    }
+    this.advance({ type: 'utterance-understood', utterance, outcome, heardMs: listening.heardMs });
   }
 
   /** Takes the turn detector's answer to a question that `pause` put. */
@@ -129,18 +138,24 @@ export class TurnTaking {
 
   /** Rebuilt only if something has changed: it is read twice per window. */
   #policy(): TurnPolicy {
-    const settings = this.#parts.context.settings();
-    if (this.#known?.settings !== settings) this.#known = { settings, policy: this.#policyOf(settings) };
+    const { context } = this.#parts;
+    const settings = context.settings();
+    const { players } = context.company;
+    if (this.#known?.settings !== settings || this.#known.players !== players)
+      this.#known = { settings, players, policy: this.#policyOf(settings, players) };
     return this.#known.policy;
   }
 
-  #policyOf({ turnDetection: detection, speaks }: SessionSettings): TurnPolicy {
-    const { draftsPerTurn, company } = this.#parts.context;
-    const { bargeInMs, nodEveryMs } = company.players;
+  #policyOf({ turnDetection: detection, speaks }: SessionSettings, players: Cast): TurnPolicy {
+    const { draftsPerTurn } = this.#parts.context;
+    const { bargeInMs, nodEveryMs } = players;
     return {
       settleMs: detection?.silenceMs ?? 0,
       bargeInMs,
       interrupts: detection?.interruptsReply ?? false,
+      answers: detection?.createsReply ?? false,
+      userPlays: detection?.createsReply ?? true,
+      goesOn: players.responder.goesOn ?? false,
       ...(detection?.patience === undefined ? {} : { patience: detection.patience }),
       ...(draftsPerTurn === 0 || detection?.createsReply !== true ? {} : { draftLeadMs }),
       ...(nodEveryMs === undefined || !speaks ? {} : { nodEveryMs }),
@@ -185,9 +200,10 @@ export class TurnTaking {
       case 'reply-resume':
         return speaking.resume();
       case 'reply-abort':
-        this.answering = undefined;
         speaking.cancel('turn_detected');
         return;
+      case 'reply':
+        return this.#parts.reply(action.to);
       case 'speak-up':
         return this.#parts.speakUp(action.sinceMs);
     }
@@ -201,14 +217,11 @@ export class TurnTaking {
   }
 
   #close(): void {
-    const { context, listening, speaking } = this.#parts;
+    const { context, listening } = this.#parts;
     const { current, heardMs } = listening;
     if (current !== undefined) {
       context.emit({ type: 'speech-stopped', itemId: current.id, atMs: Math.round(heardMs) });
     }
-    const utterance = listening.commit();
-    if (context.settings().turnDetection?.createsReply === true) this.answering = utterance;
-    this.spokenOver = speaking.current;
-    if (this.answering === undefined && speaking.current === undefined) this.advance({ type: 'reply-end' });
+    this.advance({ type: 'utterance-closed', utterance: listening.commit() });
   }
 }

@@ -1,4 +1,6 @@
 import { endpointingTimeoutMs } from '../../../voices/turn-detector.ts';
+import { mayGoOn } from '../../responders/turn-order.ts';
+import type { Utterance } from '../input/utterance.ts';
 import type { TurnPhase, TurnMemory, TurnState, TurnEvent, TurnAction, TurnPolicy } from './turn-state.ts';
 
 type Step = { readonly state: TurnState; readonly actions: readonly TurnAction[] };
@@ -42,12 +44,16 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
       return onEchoFound(state);
     case 'echo-heard':
       return stay(state.echoes ? state : { ...state, echoes: true });
+    case 'utterance-closed':
+      return onClosed(state, event.utterance, policy);
+    case 'utterance-understood':
+      return onUnderstood(state, event);
     case 'reply-start':
-      return state.phase === 'listening' ? enter(state, replying(state)) : stay(state);
+      return onReplyStart({ ...state, isReplying: true });
     case 'user-active':
       return isIdle(state) ? enter(state, listening(event.atMs)) : stay(state);
     case 'reply-end':
-      return onReplyEnd(forgetEcho(state), event.heardByMs);
+      return onReplyEnd(state, event, policy);
     case 'utterance-taken':
       return onTaken(state);
   }
@@ -172,7 +178,8 @@ function onOverlapJudged(
   // Classified as words only after the reply resumed or ended.
   const isFree = state.phase === 'replying' || state.phase === 'listening';
   if (is !== 'words' || untilMs - sinceMs < leastWordsMs || !isFree) return stay(state);
-  return settle(state, untilMs, sinceMs, policy, opening(sinceMs, state.phase === 'replying' && policy.interrupts));
+  const aborts = state.phase === 'replying' && policy.interrupts;
+  return settle(interrupted(state, aborts), untilMs, sinceMs, policy, opening(sinceMs, aborts));
 }
 
 /** The reply goes on, as easy to interrupt as before. */
@@ -186,9 +193,10 @@ function interrupt(state: In<'overlapping'>, policy: TurnPolicy): Step {
   const actions = opening(state.sinceMs, policy.interrupts);
   // The client turned interruptions off after the reply was held.
   if (state.held && !policy.interrupts) actions.push({ type: 'reply-resume' });
+  const memory = interrupted(state, policy.interrupts);
   return state.endedMs === undefined
-    ? enter(state, { phase: 'hearing', quietFromMs: state.sinceMs }, actions)
-    : settle(state, state.endedMs, state.sinceMs, policy, actions);
+    ? enter(memory, { phase: 'hearing', quietFromMs: state.sinceMs }, actions)
+    : settle(memory, state.endedMs, state.sinceMs, policy, actions);
 }
 
 /** Resumes the reply. From now on, by default, only words stop it: the same kind of sound may come again. */
@@ -197,7 +205,52 @@ function resume(state: In<'overlapping'>, wary = true): Step {
   return enter(state, { phase: 'replying', wary }, [{ type: 'overlap-close' }, ...actions]);
 }
 
-function onReplyEnd(state: TurnState, heardByMs: number | undefined): Step {
+/** What the user says now is answered together with what was said before. */
+function interrupted(memory: TurnMemory, aborts: boolean): TurnMemory {
+  return aborts ? { ...memory, answering: undefined } : memory;
+}
+
+function onClosed(state: TurnState, utterance: Utterance | undefined, policy: TurnPolicy): Step {
+  const answering = policy.answers ? utterance : state.answering;
+  const next = { ...state, answering, spokenOver: state.isReplying };
+  return answering === undefined && !state.isReplying ? endReply(next) : stay(next);
+}
+
+function onUnderstood(
+  state: TurnState,
+  { utterance, outcome, heardMs }: Extract<TurnEvent, { type: 'utterance-understood' }>,
+): Step {
+  if (utterance !== state.answering) return stay(state);
+  const { isReplying, spokenOver } = state;
+  const isSaid = outcome === 'words' || outcome === 'unclear';
+  const next = { ...state, answering: undefined };
+  if (isSaid && !isReplying) return { state: next, actions: [{ type: 'reply', to: { utterance, outcome } }] };
+  const owesAnswer = state.owesAnswer || (isSaid && spokenOver);
+  const last = isReplying ? stay({ ...next, owesAnswer }) : endReply(next, heardMs);
+  return { ...last, actions: [{ type: 'draft-drop' }, ...last.actions] };
+}
+
+function onReplyStart(state: TurnState): Step {
+  return state.phase === 'listening' ? enter(state, replying(state)) : stay(state);
+}
+
+/** The next reply answers speech over this one, or goes on with the scene. */
+function onReplyEnd(
+  before: TurnState,
+  { heardByMs, isCancelled, hasCalls, wasPlayed, ...reply }: Extract<TurnEvent, { type: 'reply-end' }>,
+  policy: TurnPolicy,
+): Step {
+  const ended = endReply({ ...before, isReplying: false, spokenOver: false, owesAnswer: false }, heardByMs);
+  const { phase, answering } = ended.state;
+  const userSpeaks = reply.userSpeaks || phase === 'hearing' || phase === 'settling' || answering !== undefined;
+  const owesAnswer = before.owesAnswer && policy.answers && !isCancelled && !hasCalls && !userSpeaks;
+  const goesOn = policy.goesOn && wasPlayed && mayGoOn(userSpeaks, policy.userPlays);
+  return owesAnswer || goesOn ? { ...ended, actions: [...ended.actions, { type: 'reply' }] } : ended;
+}
+
+/** Ends the character's turn. */
+function endReply(before: TurnState, heardByMs?: number): Step {
+  const state = forgetEcho(before);
   if (state.phase === 'replying') return enter(state, listening(heardByMs));
   if (state.phase !== 'overlapping') return stay(state);
   if (state.endedMs !== undefined || state.is === 'aside') {
@@ -235,8 +288,9 @@ function stay(state: TurnState): Step {
 
 /** Begins a phase; the rest of the state stays. */
 function enter(memory: TurnMemory, phase: TurnPhase, actions: readonly TurnAction[] = []): Step {
-  const { echoes, overlapped, unattributed } = memory;
-  return { state: { ...phase, echoes, overlapped, unattributed }, actions };
+  const { echoes, overlapped, unattributed, isReplying, answering, spokenOver, owesAnswer } = memory;
+  const kept: TurnMemory = { echoes, overlapped, unattributed, isReplying, answering, spokenOver, owesAnswer };
+  return { state: { ...phase, ...kept }, actions };
 }
 
 /** Speech start is reported before the reply is aborted: stock clients rely on that order. */
