@@ -17,7 +17,7 @@ import { OwnVoiceDetector } from './input/echo/echo-voice.ts';
 import type { VadWindow, Inbound } from './input/vad-segmenter.ts';
 import { Intake } from './input/intake.ts';
 import { changeItems, type ItemCommand } from './history/items.ts';
-import { Listening, type Understood } from './input/listening.ts';
+import { Listening } from './input/listening.ts';
 import { problemEvent } from './contract/problem-event.ts';
 import type { SessionSettings } from './contract/settings.ts';
 import { Speaking } from './output/speaking.ts';
@@ -62,7 +62,6 @@ export class Session {
   readonly #company: Participants;
   readonly #voices: OwnVoiceDetector | undefined;
   #settings: SessionSettings;
-  #unclear = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -223,7 +222,7 @@ export class Session {
   #addItem(command: Extract<ItemCommand, { readonly type: 'item-add' }>): void {
     this.#turns.advance({ type: 'user-active', atMs: this.#listening.heardMs });
     // The next reply answers what is typed now, not speech from before.
-    this.#unclear = false;
+    this.#listening.takeUnclear();
     this.#listening.takeTrace();
     changeItems(command, this.conversation, (event) => this.#emit(event));
     if (this.conversation.get(command.item.id) !== command.item) return;
@@ -259,19 +258,13 @@ export class Session {
   #understand({ utterance, part }: Extract<SessionInput, { type: 'transcript' }>): void {
     if (utterance.tentative) return this.#turns.overheard(utterance, part);
     if (part.type === 'transcript-final' && this.#voices?.attributes(utterance, part) === false) return;
-    this.#answer(this.#listening.understand(utterance, part));
+    this.#turns.understood(this.#listening.understand(utterance, part));
     if (part.type === 'transcript-partial') this.#turns.transcribed(utterance);
   }
 
   #misunderstand({ utterance, reason }: Extract<SessionInput, { type: 'transcript-failure' }>): void {
-    this.#answer(this.#listening.misunderstand(utterance, reason));
+    this.#turns.understood(this.#listening.misunderstand(utterance, reason));
     if (utterance.tentative) this.#turns.overheard(utterance, undefined);
-  }
-
-  #answer(understood: Understood | undefined): void {
-    if (understood === undefined) return;
-    this.#unclear = understood.outcome !== 'words';
-    this.#turns.understood(understood);
   }
 
   #commitByClient(ref: string | undefined): void {
@@ -293,11 +286,7 @@ export class Session {
   #reply(request: ReplyRequest, trace: TurnTimings, answering: { readonly answers?: string } = {}): void {
     if (request.inConversation) this.#turns.advance({ type: 'reply-start' });
     const fromHistory = request.items === undefined;
-    const unclear = (): boolean => {
-      const was = fromHistory && this.#unclear;
-      this.#unclear = false;
-      return was;
-    };
+    const unclear = (): boolean => this.#listening.takeUnclear() && fromHistory;
     this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear, ...answering });
   }
 
