@@ -14,8 +14,8 @@ import type { SessionContext } from './history/context.ts';
 import { Conversation } from './history/conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './contract/events.ts';
 import { OwnVoiceDetector } from './input/echo/echo-voice.ts';
-import type { VadWindow, Inbound } from './input/vad-segmenter.ts';
-import { Intake } from './input/intake.ts';
+import type { VadWindow, Inbound } from './input/microphone.ts';
+import { Microphone } from './input/microphone.ts';
 import { changeItems, type ItemCommand } from './history/items.ts';
 import { Listening } from './input/listening.ts';
 import { problemEvent } from './contract/problem-event.ts';
@@ -55,7 +55,7 @@ export class Session {
   readonly conversation: Conversation;
   readonly #parts: SessionParts;
   readonly #inputs = new Queue<SessionInput>();
-  readonly #intake: Intake;
+  readonly #microphone: Microphone;
   readonly #listening: Listening;
   readonly #speaking: Speaking;
   readonly #turns: TurnTaking;
@@ -77,7 +77,7 @@ export class Session {
       emit: (event) => this.#emit(event),
       post: (input) => this.#inputs.push(input),
     };
-    this.#intake = new Intake({
+    this.#microphone = new Microphone({
       vad: parts.vad,
       clock: parts.clock,
       turnDetection: parts.settings.turnDetection,
@@ -119,22 +119,22 @@ export class Session {
 
   /** Queues a command. Commands take effect in the order in which they are sent. */
   send(command: SessionCommand): void {
-    this.#intake.send(command);
+    this.#microphone.send(command);
   }
 
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void {
-    this.#intake.away(isAway);
+    this.#microphone.away(isAway);
   }
 
   /** Audio received but not yet processed, in milliseconds. */
   get waitingAudioMs(): number {
-    return this.#intake.sentAudioMs - this.#listening.heardMs;
+    return this.#microphone.sentAudioMs - this.#listening.heardMs;
   }
 
   /** Runs until `close`. Never throws: a fault in one input is reported, and the next is taken. */
   async run(): Promise<void> {
-    const taking = this.#intake
+    const taking = this.#microphone
       .run((input) => this.#inputs.push(input))
       .catch((fault: unknown) => {
         this.#parts.onFault(fault);
@@ -157,7 +157,7 @@ export class Session {
 
   /** Ends the session: running replies stop, and `run` returns. */
   close(): void {
-    this.#intake.close();
+    this.#microphone.close();
     this.#inputs.end();
   }
 
@@ -186,7 +186,7 @@ export class Session {
     if (!['audio', 'heard', 'item-retrieve'].includes(command.type)) this.#speaking.dropDraft();
     switch (command.type) {
       case 'audio':
-        return; // Already processed by the intake.
+        return; // Already processed by the microphone.
       case 'audio-commit':
         return this.#commitByClient(command.ref);
       case 'audio-clear':
@@ -252,7 +252,7 @@ export class Session {
       this.#listening.take(heard);
       if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
     }
-    this.#intake.recycle(heard);
+    this.#microphone.recycle(heard);
   }
 
   #understand({ utterance, part }: Extract<SessionInput, { type: 'transcript' }>): void {

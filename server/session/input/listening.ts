@@ -1,7 +1,7 @@
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { userMessage, type Item, type SpokenContent } from '../contract/item.ts';
-import type { VadWindow } from './vad-segmenter.ts';
+import type { VadWindow } from './microphone.ts';
 import { isBackchannelReply, isOwnVoice, judgeOverheard } from './overlap-classifier.ts';
 import type { OverlapKind } from '../contract/overlap.ts';
 import type { SessionContext } from '../history/context.ts';
