@@ -22,7 +22,7 @@ export const chatHaruhi: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
   return (history, { scene = '', historyTokens = talkTokens, hasTools = false, near }) => {
     const budget = Math.min(talkTokens, historyTokens);
-    const { before, userMessage: userMessage = '', after } = atLastUserMessage(talkWindow(history, budget));
+    const { before, userMessage = '', after } = atLastUserMessage(talkWindow(history, budget));
     const parts = [instruction(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
     const scenes = scenesOf(character, near?.lines ?? find(userMessage).map(({ pair }) => pair));
     const said = before.map((message): Message =>

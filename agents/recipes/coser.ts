@@ -25,7 +25,7 @@ export const coser: Recipe = (character) => {
       feelings,
       near,
     } = settings;
-    const { before, userMessage: userMessage = '', after } = atLastUserMessage(talkWindow(history, historyTokens));
+    const { before, userMessage = '', after } = atLastUserMessage(talkWindow(history, historyTokens));
     const parts = [
       instruction(character, {
         scene: sceneOf([scene, ...directionsIn(history)]),

@@ -21,7 +21,7 @@ const silence = '...';
 /** Builds one system message, followed by the conversation. */
 export function plainTalk(history: readonly Message[], frame: Frame): Message[] {
   const { instruction, scene = '', hasTools = false, historyTokens, state = '', shotsFor } = frame;
-  const { before, userMessage: userMessage = '', after } = atLastUserMessage(talkWindow(history, historyTokens));
+  const { before, userMessage = '', after } = atLastUserMessage(talkWindow(history, historyTokens));
   const parts = [instruction, hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)]), state];
   return [
     { role: 'system', text: parts.filter(Boolean).join('\n\n') },
