@@ -33,9 +33,9 @@ describe('names of object properties', () => {
   it('rejects an engine kind or name that is named like an object property', async () => {
     const engines = path.join(folder, 'engines.json');
     const chat = { kind: '__proto__', baseUrl: 'http://127.0.0.1:9/v1', model: 'x' };
-    await writeFile(engines, JSON.stringify({ engines: { chat }, mind: 'chat' }));
+    await writeFile(engines, JSON.stringify({ engines: { chat }, llm: 'chat' }));
     expect((await dramatis('serve', '--engines', engines, '--port', '0')).stderr).toMatch(
-      /The engine "chat" is of the kind "__proto__", which is no mind/,
+      /The engine "chat" has the unknown kind "__proto__"\. The kinds of LLM engines are: /,
     );
     expect((await dramatis('serve', '--llm', 'toString', '--port', '0')).stderr).toMatch(
       /There is no LLM engine "toString"/,
@@ -59,13 +59,13 @@ describe('options', () => {
   it.each<[Command, string[], string]>([
     ['replay', ['x.wav', '--charakter', 'alice'], 'There is no option --charakter.\nUsage: dramatis replay '],
     ['serve', ['--port'], '--port needs a value.\n'],
-    ['serve', ['--port', '--auto'], '--port needs a value; one that begins with a dash is written --port=-…'],
+    ['serve', ['--port', '--auto'], '--port needs a value; write one that begins with a dash as --port=-…'],
     ['replay', ['x.wav', '--json=yes'], '--json takes no value.\n'],
-    ['serve', ['extra'], 'What is "extra"?'],
+    ['serve', ['extra'], 'Unexpected argument "extra"'],
     [
       'voices',
       ['add', 'x.wav', '--id', 'x', '--consent', 'x', '--language', 'Klingon!'],
-      '--language is a tag such as',
+      '--language must be a tag such as',
     ],
   ])('explains a wrong option in one sentence: %s %j', async (command, args, said) => {
     expect(await dramatis(command, ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(said) });
@@ -88,7 +88,7 @@ describe('data folder', () => {
     ['characters', ['import', 'card.json']],
     ['characters', ['new', '--text', 'package.json', '--name', 'x', ...writer]],
   ])('explains at once how to choose another data folder if it cannot be created: %s %j', async (command, args) => {
-    const said = /\/proc(\/\w+)*: no folder can be made there \(\w+\)\. Choose another with --data-dir/;
+    const said = /\/proc(\/\w+)*: the folder cannot be created \(\w+\)\. Choose another with --data-dir/;
     expect(await dramatis(command, ...args, '--data-dir', '/proc/nowhere')).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(said),
@@ -97,14 +97,16 @@ describe('data folder', () => {
 
   it('explains at once if the folder for a drafted character cannot be created', async () => {
     const args = ['new', '--text', 'package.json', '--name', 'x', ...writer, '--out', '/proc/nowhere'];
-    expect((await dramatis('characters', ...args)).stderr).toMatch(/no folder can be made .* with --out\.\n$/);
+    expect((await dramatis('characters', ...args)).stderr).toMatch(/the folder cannot be created .* with --out\.\n$/);
   });
 });
 
 describe('commands that cannot do their work', () => {
   it('lists the characters if the default character is unknown', async () => {
     const { stderr } = await dramatis('serve', '--port', '0', '--default-character', 'nobody');
-    expect(stderr).toMatch(/DRAMATIS_DEFAULT_CHARACTER is "nobody"; there is abraham-lincoln, /);
+    expect(stderr).toMatch(
+      /DRAMATIS_DEFAULT_CHARACTER is "nobody", which does not exist\. The characters are: abraham-lincoln, /,
+    );
   });
 
   it('explains without a stack trace that the server of --url is unreachable or not an address', async () => {
@@ -115,7 +117,7 @@ describe('commands that cannot do their work', () => {
     expect(gone.stderr).toMatch(/^dramatis replay: ws:\/\/127\.0\.0\.1:9 cannot be reached: .*\n$/);
     expect(await ask('nonsense')).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('"nonsense" is no address'),
+      stderr: expect.stringContaining('"nonsense" is not a URL'),
     });
   });
 

@@ -1,9 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { progressLine } from '../../../server/terminal/progress-bar.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
-import { openVoicesRig, speak } from '../../rigs/voices-rig.ts';
+import { openVoicesRig, speak } from './voices-rig.ts';
 
 const { folder, file, encoder, on, added } = await openVoicesRig();
 
@@ -111,18 +110,5 @@ describe('dramatis voices', () => {
   ])('explains what is wrong with the arguments %j', async (args, status, detail) => {
     const failed = await voices(path.join(folder, 'empty'), ...args);
     expect(failed).toMatchObject({ status, stderr: expect.stringContaining(detail) });
-  });
-});
-
-describe('progress bar', () => {
-  it('shows progress, speed and remaining time', () => {
-    const line = (done: number, elapsedMs: number) =>
-      progressLine({ done, of: 60, label: `${done}/60 clips`, unit: 's of speech', elapsedMs });
-    expect(line(15, 5_000)).toBe(
-      `[${'█'.repeat(6)}${'░'.repeat(18)}] 15/60 clips · 3.0 s of speech a second · 0:15 left`,
-    );
-    expect(line(1, 2_000)).toContain('1:58 left');
-    expect(line(0, 0)).toContain('? left');
-    expect(line(60, 10_000)).toContain('0:00 left');
   });
 });
