@@ -65,7 +65,6 @@ export class Session {
   readonly #company: Participants;
   readonly #voices: OwnVoiceDetector | undefined;
   #settings: SessionSettings;
-  #unclear = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -111,10 +110,6 @@ export class Session {
       speaking: this.#speaking,
       nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new TurnTimings(parts.clock)),
       reply: (to) => {
-        const answers = to?.outcome === 'words' ? { answers: to.utterance.content.transcript ?? '' } : {};
-        this.#reply({ inConversation: true }, to?.utterance.trace ?? new TurnTimings(parts.clock), answers);
-      },
-      speakUp: (to) => {
         const answers = to?.outcome === 'words' ? { answers: to.utterance.content.transcript ?? '' } : {};
         this.#reply({ inConversation: true }, to?.utterance.trace ?? new TurnTimings(parts.clock), answers);
       },
@@ -273,12 +268,6 @@ export class Session {
   #misunderstand({ utterance, reason }: Extract<SessionInput, { type: 'transcript-failure' }>): void {
     this.#turns.understood(this.#listening.misunderstand(utterance, reason));
     if (utterance.tentative) this.#turns.overheard(utterance, undefined);
-  }
-
-  #commitByClient(ref: string | undefined): void {
-    if (understood === undefined) return;
-    this.#unclear = understood.outcome = 'words';
-    this.#turns.understood(understood);
   }
 
   #commitByClient(ref: string | undefined): void {
