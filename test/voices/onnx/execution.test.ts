@@ -107,7 +107,7 @@ it('Silero asked for on CUDA and WebGPU scores all the same where neither is the
 });
 
 it('a thread that waits for nothing else waits for the device', async () => {
-  const from = (file: string): string => JSON.stringify(new URL(`../../voices/${file}`, import.meta.url).href);
+  const from = (file: string): string => JSON.stringify(new URL(`../../../voices/onnx/${file}`, import.meta.url).href);
   const script = `
     const { planExecution } = await import(${from('execution.ts')});
     const { openModelSession } = await import(${from('model-session.ts')});
