@@ -6,7 +6,7 @@ import { readConfig, type Config } from '../../../server/config/config.ts';
 import { candidateProviders, type Machine } from '../../../server/engines/gpu-detection.ts';
 import { openProviderResults } from '../../../server/engines/provider-results.ts';
 import { selectProviders, type ProveOptions } from '../../../server/gpu/select-providers.ts';
-import type { TrialResult } from '../../../server/gpu/trial-script.ts';
+import type { TrialResult } from '../../../server/gpu/trials.ts';
 
 /** A machine whose system lists these devices; with a model of DNSMOS in its data folder. */
 async function machineWith(devices: readonly string[]): Promise<{ machine: Machine; config: Config; model: string }> {
