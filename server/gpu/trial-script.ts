@@ -1,5 +1,5 @@
 import { median } from '../../voices/dsp/statistics.ts';
-import { readFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { Tensor } from 'onnxruntime-node';
 import { createSession } from '../../voices/onnx/create-session.ts';
 import type { Provider } from '../../voices/onnx/execution.ts';
