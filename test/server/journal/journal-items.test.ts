@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Journal, readJournal } from '../../../server/journal/journal.ts';
 import { restore } from '../../../server/journal/restore.ts';
 import type { CallItem, Item, MessageItem } from '../../../server/session/contract/item.ts';
-import { messagesOf } from '../../../server/session/history/history.ts';
+import { messagesOf } from '../../../server/session/history/conversation.ts';
 
 const folders: string[] = [];
 afterEach(async () => {
