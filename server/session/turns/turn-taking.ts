@@ -3,7 +3,7 @@ import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import type { SessionContext } from '../history/context.ts';
 import { EchoGate } from '../input/echo/echo-gate.ts';
 import type { OwnVoiceDetector } from '../input/echo/echo-voice.ts';
-import type { VadWindow } from '../input/vad-segmenter.ts';
+import type { VadWindow } from '../input/microphone.ts';
 import type { Cast } from '../contract/responder.ts';
 import type { Listening, Understood } from '../input/listening.ts';
 import { PauseJudge, type PauseJudged } from './pause-judge.ts';
