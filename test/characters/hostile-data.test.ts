@@ -51,7 +51,7 @@ describe('one bad file', () => {
     expect(report.packs.map(({ card }) => card.name)).toEqual(['Mara']);
     const said = told(report);
     expect(said).toMatch(/a\.json: not valid JSON/);
-    expect(said).toMatch(/b\.json: is no text in UTF-8/);
+    expect(said).toMatch(/b\.json: is not UTF-8 text/);
     expect(said).toMatch(/c\.json: not valid JSON/);
     expect(said).toMatch(/d\.json: n(?:ot|either)/);
     expect(said).toMatch(/e\.json: .*(?:name|label): .*expected string/);
@@ -65,8 +65,8 @@ describe('one bad file', () => {
       'profiles-eng/desc.json': gbk,
     });
     expect(report.packs[0]?.lines).toHaveLength(1);
-    expect(told(report)).toMatch(/a\.jsonl: is no text in UTF-8/);
-    expect(told(report)).toMatch(/desc\.json: is no text in UTF-8/);
+    expect(told(report)).toMatch(/a\.jsonl: is not UTF-8 text/);
+    expect(told(report)).toMatch(/desc\.json: is not UTF-8 text/);
   });
 });
 
@@ -127,7 +127,7 @@ it('ChatHaruhi import reads a folder of packages one by one, without the frame t
     'mara: She keeps a light.',
     'two: She keeps a light.',
   ]);
-  expect(told(report)).toContain('none.jsonl: no row of a ChatHaruhi package');
+  expect(told(report)).toContain('none.jsonl: contains no row of a ChatHaruhi package');
 });
 
 it('ChatHaruhi import reports vectors of another length by row', async () => {
