@@ -21,7 +21,7 @@ import { systemClock, type Clock } from '../session/contract/clock.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { VoiceSimilarity, VoiceWatch } from '../telemetry/voice-watch.ts';
-import { createInputRateLimit } from './rate-limit.ts';
+import { createInputRateLimit } from '../http/rate-limit.ts';
 import { startSessionLimit } from './session-limit.ts';
 import type { CloseReason } from './socket-transport.ts';
 

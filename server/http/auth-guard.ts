@@ -5,7 +5,7 @@ import { accessOf, refusalOf, type Access } from './access.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { LiveSessions, Caller } from './live-sessions.ts';
 import { sendRefusal, type Refusal } from './problem.ts';
-import { TokenBucket } from './token-bucket.ts';
+import { TokenBucket } from './rate-limit.ts';
 
 /** An `onRequest` hook that runs before the body is read. A refused request is answered here. */
 export type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;

@@ -4,8 +4,7 @@ import { clientEventSchema, clientEventTypes, type ClientEvent, type SessionPatc
 import { limits, wireSampleRate } from '../protocol/limits.ts';
 import type { Item } from '../session/contract/item.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/contract/events.ts';
-import { soundOfAppend } from './append-frame.ts';
-import { audioFormatOf, sampleRateOf } from './audio-format.ts';
+import { soundOfAppend, audioFormatOf, sampleRateOf } from './audio-format.ts';
 import type { ResponseEcho } from './encode-response.ts';
 import { itemFromWire, samplesFromBase64 } from './wire-items.ts';
 import { playersOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';

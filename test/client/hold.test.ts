@@ -3,7 +3,7 @@ import type { ClientEvent, PlaybackEvent, ServerEvent } from '../../server/clien
 import { Player } from '../../server/client/audio/player.js';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { settle } from '../fakes/clock.ts';
-import { StageSpeaker } from './stage-speaker.ts';
+import { SimulatedSpeaker } from './simulated-speaker.ts';
 
 /** To whole 20 ms: a flush lets one block of 5 ms fade out. */
 function blocksOf(ms = Number.NaN): number {
@@ -20,7 +20,7 @@ async function playing(isDone = false) {
     isActive: () => !isDone,
     onEvent: (event) => events.push(event),
   });
-  const speaker = new StageSpeaker(player.listener);
+  const speaker = new SimulatedSpeaker(player.listener);
   player.speaker = speaker;
   const take = (event: unknown): void => player.take(event as ServerEvent);
   const receive = (ms: number, level: number): void =>

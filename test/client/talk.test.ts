@@ -6,15 +6,16 @@ import type { SpeakerListener, TalkOptions } from '../../server/client/types/api
 import * as client from '../../server/client/open-talk.js';
 import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
 import { silence, tone } from '../fakes/vad.ts';
-import { StageSpeaker } from './stage-speaker.ts';
+import { SimulatedSpeaker } from './simulated-speaker.ts';
 import { openRig, recordTalk } from '../rigs/talk-rig.ts';
 
 const long = 'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.';
 
 /** A talk whose replies sound from a loudspeaker that the test moves on. */
 async function talkAloud(options: Omit<TalkOptions, 'onEvent' | 'speaker'>) {
-  let speaker: StageSpeaker | undefined;
-  const open = async (listener: SpeakerListener): Promise<StageSpeaker> => (speaker = new StageSpeaker(listener));
+  let speaker: SimulatedSpeaker | undefined;
+  const open = async (listener: SpeakerListener): Promise<SimulatedSpeaker> =>
+    (speaker = new SimulatedSpeaker(listener));
   const recorded = recordTalk({ ...options, speaker: open });
   await recorded.talk.opened;
   if (speaker === undefined) throw new Error('the loudspeaker was not opened');

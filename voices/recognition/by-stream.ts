@@ -1,10 +1,9 @@
-import { pcm16FromFloats, Rechunker, type AudioFrame } from '../audio.ts';
+import { pcm16FromFloats, Rechunker, type AudioFrame, checkRate } from '../audio.ts';
 import type { Meter } from '../calls/calls.ts';
 import type { EngineContext } from '../calls/context.ts';
 import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
-import { checkRate } from './check-rate.ts';
 import { RetainedAudio, type LiveAudio } from './live-audio.ts';
 
 /** Engine that decodes during speech, over one connection per utterance. */

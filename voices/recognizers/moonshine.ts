@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
-import { checkRate } from '../recognition/check-rate.ts';
+import { checkRate } from '../audio.ts';
 import { DecodeAhead, type DecodeAheadOptions, type Urgency } from '../recognition/decode-ahead.ts';
 import { finalTranscript, confidenceOf, judge, type Hypothesis } from '../recognition/hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';

@@ -1,9 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { progressLine } from '../../../server/terminal/progress-bar.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
-import { openVoicesRig, speak } from '../../rigs/voices-rig.ts';
+import { openVoicesRig, speak } from './voices-rig.ts';
 
 const { folder, file, encoder, on, added } = await openVoicesRig();
 

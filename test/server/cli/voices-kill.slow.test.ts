@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../eval/seeded-random.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
-import { keptIn, openVoicesRig } from '../../rigs/voices-rig.ts';
+import { keptIn, openVoicesRig } from './voices-rig.ts';
 
 const { folder, encoder, on, adding, added } = await openVoicesRig();
 

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { openTlsTunnel } from '../../fakes/network/tls-tunnel.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { expectOrder, recordClient } from '../../rigs/openai-client-rig.ts';
+import { expectOrder, recordClient } from './openai-client.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const trusted = getCACertificates('default');

@@ -10,7 +10,7 @@ import { fakeEngines } from '../../fakes/engines.ts';
 import { atThePaceOfSpeech, spoken } from '../../fakes/spoken.ts';
 import { openTlsTunnel } from '../../fakes/network/tls-tunnel.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { expectOrder, recordClient } from '../../rigs/openai-client-rig.ts';
+import { expectOrder, recordClient } from './openai-client.ts';
 import { characters, serve } from '../../rigs/serve-rig.ts';
 
 const key = 'a-key';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { frameBufferOf } from '../../../server/connections/frame-buffers.ts';
+import { frameBufferOf } from '../../../server/connections/socket-transport.ts';
 import { Blocks, joined } from '../../../server/session/history/blocks.ts';
 
 it('sends an audio frame from a pooled buffer that is reused only after it was sent', () => {

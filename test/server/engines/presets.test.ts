@@ -11,7 +11,7 @@ import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../../voices/audio.ts';
 import { atThePaceOfSpeech } from '../../fakes/spoken.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
-import { presetServers, type Clip, type ScriptedExchange, type PresetServers } from '../../rigs/preset-rig.ts';
+import { presetServers, type Clip, type ScriptedExchange, type PresetServers } from './preset-servers.ts';
 import { record } from '../../rigs/serve-rig.ts';
 
 type Client = ReturnType<typeof record>;

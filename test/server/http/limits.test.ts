@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { addressOf } from '../../../server/http/auth-guard.ts';
-import { createInputRateLimit } from '../../../server/connections/rate-limit.ts';
-import { TokenBucket } from '../../../server/http/token-bucket.ts';
+import { createInputRateLimit, TokenBucket } from '../../../server/http/rate-limit.ts';
 import { openConnection } from '../../../server/realtime/connection.ts';
 import type { ServerEvent } from '../../../server/realtime/peer.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';

@@ -1,7 +1,6 @@
 import { assert, constantFrom, oneof, property, string, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { soundOfAppend } from '../../../server/realtime/append-frame.ts';
-import { pcmFormat } from '../../../server/realtime/audio-format.ts';
+import { soundOfAppend, pcmFormat } from '../../../server/realtime/audio-format.ts';
 import { samplesFromBase64 } from '../../../server/realtime/wire-items.ts';
 import { floatsFromPcm16 } from '../../../voices/audio.ts';
 

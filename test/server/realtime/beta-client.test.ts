@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { int16FromFloats } from '../../../voices/audio.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { tone } from '../../fakes/vad.ts';
-import { betaTypes } from '../../rigs/beta-rig.ts';
+import { betaTypes } from '../../rigs/connection-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 type Json = Record<string, any>;

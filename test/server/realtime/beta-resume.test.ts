@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { betaTypes } from '../../rigs/beta-rig.ts';
+import { betaTypes } from '../../rigs/connection-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const beta = { 'openai-beta': 'realtime=v1' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connectBeta } from '../../rigs/beta-rig.ts';
+import { connectBeta } from '../../rigs/connection-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const beta = { 'openai-beta': 'realtime=v1' };

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBeta, toBeta } from '../../../server/realtime/beta.ts';
-import { connectBeta } from '../../rigs/beta-rig.ts';
+import { connectBeta } from '../../rigs/connection-rig.ts';
 import { action, engineScript, performAll } from '../../rigs/random-client.ts';
 
 describe('toBeta', () => {

@@ -3,7 +3,7 @@ import { speaksBeta } from '../../../server/realtime/beta.ts';
 import { g711FromFloats } from '../../../voices/dsp/g711.ts';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connectBeta } from '../../rigs/beta-rig.ts';
+import { connectBeta } from '../../rigs/connection-rig.ts';
 
 describe('beta client', () => {
   const asks: [what: string, headers: Record<string, string>, beta: boolean][] = [

@@ -9,7 +9,7 @@ import { detectVoice, transcribeRecording } from '../../../voices/recognition/tr
 import { resample } from '../../../voices/dsp/resampler.ts';
 import { fakeChat } from '../../agents/actor/stand-ins.ts';
 import { ManualClock } from '../../fakes/clock.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 const script = '[She is lying about the letter, surely.] (bows deeply) One two. (sits down) Three four five. [sighs]';
 

@@ -7,7 +7,7 @@ import { ManualClock } from '../../fakes/clock.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 /** What a client is told of a reply to something written: each delta with its emotion. */
 async function told(says: string, modality: 'audio' | 'text' = 'audio') {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { orderViolations } from '../../conformance/realtime-order.ts';
 import { settle } from '../../fakes/clock.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 /** Mulberry32: a small generator with a fixed seed, so that a failure can be repeated. */
 function seeded(seed: number): () => number {

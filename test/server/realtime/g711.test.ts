@@ -4,7 +4,7 @@ import { floatsFromPcm16 } from '../../../voices/audio.ts';
 import { floatsFromG711, g711FromFloats, type G711Law } from '../../../voices/dsp/g711.ts';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 type Wire = ReturnType<typeof connect>;
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { action, engineScript, performAll } from '../../rigs/random-client.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 function isOurs(event: Record<string, unknown>): boolean {
   return (event['error'] as { code: string }).code === 'internal_error';

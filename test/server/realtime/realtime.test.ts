@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 describe('OpenAI Realtime connection', () => {
   it('opens a session with all effective settings', async () => {

@@ -9,7 +9,7 @@ import { ManualClock, settle } from '../../fakes/clock.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 const weather = {
   type: 'function',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { settle } from '../../fakes/clock.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 type Wire = ReturnType<typeof connect>;
 

@@ -9,7 +9,7 @@ import { readWav } from '../../../voices/dsp/wav.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { tone } from '../../fakes/vad.ts';
-import { client, failureOf, hangUp } from '../../rigs/rest-rig.ts';
+import { client, failureOf, hangUp } from '../../rigs/serve-rig.ts';
 
 describe('POST /v1/audio/speech', () => {
   const wanted = { model: 'tts-1', voice: 'alice', input: 'One two three.' } as const;

@@ -11,7 +11,7 @@ import { wavBytes } from '../../../voices/dsp/wav.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { client, failureOf } from '../../rigs/rest-rig.ts';
+import { client, failureOf } from '../../rigs/serve-rig.ts';
 
 describe('POST /v1/audio/transcriptions', () => {
   const recorded = async (...parts: Float32Array[]): Promise<File> =>

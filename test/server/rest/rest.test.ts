@@ -10,7 +10,7 @@ import { EngineError } from '../../../voices/engine.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { openChatServer, says } from '../../fakes/servers/chat-server.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { client, failureOf, hangUp } from '../../rigs/rest-rig.ts';
+import { client, failureOf, hangUp } from '../../rigs/serve-rig.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }] as const;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tone } from '../../fakes/vad.ts';
 import { defaultSettings, openRig } from '../../rigs/session-rig.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 const idle = (idleMs: number): Parameters<typeof openRig>[0] => ({
   says: ['One two three.', 'Are you there?'],

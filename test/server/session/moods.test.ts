@@ -4,7 +4,7 @@ import type { MessageItem } from '../../../server/session/contract/item.ts';
 import type { ReplyEnd } from '../../../server/session/contract/events.ts';
 import { Moods } from '../../../server/session/history/moods.ts';
 import { ManualClock } from '../../fakes/clock.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 const write = (text: string) => ({
   type: 'conversation.item.create',

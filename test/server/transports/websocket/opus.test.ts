@@ -9,7 +9,7 @@ import { fakeEngines } from '../../../fakes/engines.ts';
 import { silence } from '../../../fakes/vad.ts';
 import { signalToNoise, voiceLike } from '../../../fakes/voice-like.ts';
 import { voicedSynthesizer } from '../../../fakes/voiced-synthesizer.ts';
-import { openBare, packetsOf, soundOf } from '../../../rigs/opus-rig.ts';
+import { openBare, packetsOf, soundOf } from './opus-client.ts';
 import { serve } from '../../../rigs/serve-rig.ts';
 
 const flags = { playoutAheadMs: '5000' };

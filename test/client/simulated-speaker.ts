@@ -7,7 +7,7 @@ const blockSamples = 128;
 /**
  * A loudspeaker with the real playback queue, whose time is advanced by the test. `played` is the audio played so far.
  */
-export class StageSpeaker implements TalkSpeaker {
+export class SimulatedSpeaker implements TalkSpeaker {
   readonly played: Float32Array[] = [];
   readonly isRunning = true;
   readonly #listener: SpeakerListener;

@@ -2,11 +2,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import { concatSamples } from '../../voices/audio.ts';
-import { openFlite } from '../../voices/synthesizers/flite.ts';
-import { writeWav } from '../../voices/dsp/wav.ts';
-import { writeSmallReaders } from '../fakes/models/small-models.ts';
-import { dramatis } from './command-rig.ts';
+import { concatSamples } from '../../../voices/audio.ts';
+import { openFlite } from '../../../voices/synthesizers/flite.ts';
+import { writeWav } from '../../../voices/dsp/wav.ts';
+import { writeSmallReaders } from '../../fakes/models/small-models.ts';
+import { dramatis } from '../../rigs/command-rig.ts';
 
 const story = [
   'The weather was fine on the morning that we left the harbour behind us.',

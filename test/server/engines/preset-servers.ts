@@ -1,13 +1,13 @@
-import { openChatAudioServer } from '../fakes/servers/chat-audio-server.ts';
-import { openCosyvoiceServer } from '../fakes/servers/cosyvoice-server.ts';
-import { openDashscopeServer } from '../fakes/servers/dashscope-server.ts';
-import type { EngineServer } from '../fakes/servers/engine-server.ts';
-import { openChatModel } from '../conformance/engine-table.ts';
-import { openGptSovitsServer } from '../fakes/servers/gpt-sovits-server.ts';
-import { openSidecarServer } from '../fakes/servers/sidecar-server.ts';
-import { openSpeechServer } from '../fakes/servers/speech-server.ts';
-import { openTranscriptionServer } from '../fakes/servers/transcription-server.ts';
-import { openCoquiServer } from '../fakes/servers/xtts-server.ts';
+import { openChatAudioServer } from '../../fakes/servers/chat-audio-server.ts';
+import { openCosyvoiceServer } from '../../fakes/servers/cosyvoice-server.ts';
+import { openDashscopeServer } from '../../fakes/servers/dashscope-server.ts';
+import type { EngineServer } from '../../fakes/servers/engine-server.ts';
+import { openChatModel } from '../../conformance/engine-table.ts';
+import { openGptSovitsServer } from '../../fakes/servers/gpt-sovits-server.ts';
+import { openSidecarServer } from '../../fakes/servers/sidecar-server.ts';
+import { openSpeechServer } from '../../fakes/servers/speech-server.ts';
+import { openTranscriptionServer } from '../../fakes/servers/transcription-server.ts';
+import { openCoquiServer } from '../../fakes/servers/xtts-server.ts';
 
 /** The voice to clone. */
 export interface Clip {

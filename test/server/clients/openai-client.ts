@@ -1,8 +1,8 @@
 import type { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket';
 import type { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { expect, vi } from 'vitest';
-import { pcm16FromFloats } from '../../voices/audio.ts';
-import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
+import { pcm16FromFloats } from '../../../voices/audio.ts';
+import { orderViolations, unfinishedResponses, type RecordedEvent } from '../../conformance/realtime-order.ts';
 
 // Untyped, because each test knows the fields of its events.
 type Wire = any;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { encodeFrame, decodeFrame } from '../../server/client/connection/binary-frame.js';
-import { OpusFrames } from '../../server/client/audio/opus-frames.js';
-import { concatSamples } from '../../voices/audio.ts';
-import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
+import { encodeFrame, decodeFrame } from '../../../../server/client/connection/binary-frame.js';
+import { OpusFrames } from '../../../../server/client/audio/opus-frames.js';
+import { concatSamples } from '../../../../voices/audio.ts';
+import { openOpusDecoder, openOpusEncoder } from '../../../../voices/dsp/opus.ts';
 
 // Untyped, because each test knows the fields of its events.
 type Event = Record<string, any>;
