@@ -94,7 +94,7 @@ export function openSession(
       engines: { vad, turnDetector, speakerEncoder },
       recognizer: recognizer.name,
       bounds: {
-        draftsPerTurn: config.draftsPerTurn,
+        draftsPerTurn: config.speculativeRepliesPerTurn,
         aheadMs: config.playoutAheadMs,
         keptAudioMs: config.keptAudioSeconds * 1000,
         sessionMs,
@@ -121,8 +121,7 @@ export function openSession(
 function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionParts, 'casting' | 'castScene'> {
   const { character } = options;
   const responder = deps.engines.responderFor(character);
-  void responder.prepare?.({ signal: config.speculativeRepliesPerTurn,
-    ...timeout(60_000) });
+  void responder.prepare?.({ signal: config.speculativeRepliesPerTurn, ...timeout(60_000) });
   const casting: Casting = { character, responder, about: aboutSession(options, deps) };
   return { casting, castScene: castScenes(character, deps, { bound: deps.visitor.secret !== undefined }) };
 }

@@ -212,7 +212,7 @@ describe('invalid engines', () => {
     ],
     ['a misspelt field of a clip', { references: { '*': { ...clip, wave: 'x' } } }, '"wave"'],
     ['an invalid voice id', { references: { '*': { voice: '../martha' } } }, 'references.*.voice'],
-    ['an unknown preset', { preset: 'f6-tts' }, 'There are: xtts, cosyvoice2'],
+    ['an unknown preset', { preset: 'f6-tts' }, 'Known: xtts, cosyvoice2'],
   ])('refuses an engines file with %s', async (_name, content, message) => {
     const said = await refusal(content);
     expect(said).toContain(message);
