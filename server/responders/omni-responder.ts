@@ -104,9 +104,9 @@ interface Made {
   text: string;
 }
 
-async function* noted(parts: AsyncIterable<SpokenPart>, mind: string, made: Made): AsyncGenerator<SpokenPart> {
+async function* noted(parts: AsyncIterable<SpokenPart>, source: string, made: Made): AsyncGenerator<SpokenPart> {
   for await (const part of parts) {
-    if (!made.isHeard) yield { type: 'mind', name: mind };
+    if (!made.isHeard) yield { type: 'reply-source', name: source };
     made.isHeard = true;
     if (part.type === 'speech') made.text += part.chunk.text;
     if (part.type === 'text') made.text += part.text;
@@ -115,7 +115,8 @@ async function* noted(parts: AsyncIterable<SpokenPart>, mind: string, made: Made
 }
 
 async function* because(code: string, parts: AsyncIterable<SpokenPart>): AsyncGenerator<SpokenPart> {
-  for await (const part of parts) yield part.type === 'mind' ? { ...part, because: part.because ?? code } : part;
+  for await (const part of parts)
+    yield part.type === 'reply-source' ? { ...part, because: part.because ?? code } : part;
 }
 
 /** The audio of one utterance, and its transcript. */
