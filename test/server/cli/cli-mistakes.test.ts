@@ -130,7 +130,7 @@ describe('commands that cannot do their work', () => {
     taken.close();
     const nowhere = path.join(folder, 'nowhere');
     expect((await dramatis('characters', '--characters-dir', nowhere)).stderr).toMatch(
-      /nowhere: there is no such folder; check the path/,
+      /nowhere: the folder does not exist; check the path/,
     );
   });
 

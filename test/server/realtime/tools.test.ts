@@ -153,9 +153,9 @@ describe('function calls', () => {
     const agent: CharacterAgent = {
       ...fakeAgent([]),
       async *reply() {
-        yield { type: 'mind', name: 'model' };
+        yield { type: 'reply-source', name: 'model' };
         yield { type: 'tool-call', ...rain };
-        yield { type: 'mind', name: 'retrieval', because: 'ENGINE_TIMEOUT' };
+        yield { type: 'reply-source', name: 'retrieval', because: 'ENGINE_TIMEOUT' };
         yield { type: 'text-delta', text: 'Pray go on.' };
       },
     };
@@ -164,7 +164,7 @@ describe('function calls', () => {
     const { signal } = new AbortController();
     const trace = new TurnTimings(new ManualClock());
     const parts = responder.reply([], { signal, speaks: true, scene: '', speed: 1, trace });
-    expect((await Array.fromAsync(parts)).map((part) => part.type)).toEqual(['mind', 'mind', 'speech']);
+    expect((await Array.fromAsync(parts)).map((part) => part.type)).toEqual(['reply-source', 'reply-source', 'speech']);
   });
 });
 
