@@ -131,7 +131,7 @@ it('reports one line with the remedy for each engine that is broken in its own w
     turnDetector: { kind: 'smart-turn', model: '/nowhere/smart-turn.onnx' },
   });
   const lines = await findings(file, { GOOD_KEY: 'sk-good' });
-  const about = (name: string): readonly string[] => lines.filter((line) => line.includes(` ${name} `));
+  const about = (name: string): readonly string[] => lines.filter((line) => line.split(': ')[0]?.includes(` ${name} `));
   const wanted: Readonly<Record<string, RegExp>> = {
     'wrong-port': /^✗ ASR .*cannot be reached \(ECONNREFUSED\)\. Check "baseUrl" of the engine "wrong-port"/,
     'wrong-model': /^✗ ASR .*no model "large-v9"\. It has whisper\. Set "model" of the engine "wrong-model"/,
