@@ -7,12 +7,13 @@ import type { EvalHost } from '../host.ts';
 import { openRunFolder } from '../run-folder.ts';
 import { openRunLog, readRunLog } from '../run-log.ts';
 import { noPriorResults, runTask, type RunProgress } from '../runner.ts';
-import { resultsJson, writeAtomically } from '../speechrole/summary/export.ts';
+import { resultsJson } from '../speechrole/summary/export.ts';
 import { openRun } from '../speechrole/open-run.ts';
 import type { RunConfig } from '../speechrole/run-config.ts';
 import { readRun } from '../speechrole/run-view.ts';
 import { summaryText } from '../speechrole/summary/score-text.ts';
 import { summarizeRun } from '../speechrole/summary/summary.ts';
+import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
 
 export interface ExecuteOptions {
   readonly config: RunConfig;
@@ -92,7 +93,7 @@ export function openRunProgress(host: EvalHost): { show(state: RunProgress): voi
 async function conclude(folder: string, ended: string, host: EvalHost): Promise<number> {
   const view = await readRun(folder);
   const summary = summarizeRun(view);
-  await writeAtomically(path.join(folder, 'results.json'), resultsJson(view));
+  await writeFileAtomic(path.join(folder, 'results.json'), resultsJson(view));
   host.print(summaryText(summary));
   const left = view.record.failures.length;
   if (ended !== 'finished') host.print(`\nNot finished: ${ended}. Continue with: dramatis eval resume ${folder}`);

@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { latexTable, resultsCsv, writeResultFiles, writeAtomically } from '../speechrole/summary/export.ts';
+import { latexTable, resultsCsv, writeResultFiles } from '../speechrole/summary/export.ts';
 import { writeOutputs } from '../speechrole/summary/export-outputs.ts';
 import { runName } from '../speechrole/run-view.ts';
 import { summarizeRun } from '../speechrole/summary/summary.ts';
 import { onlyPositional, parseFlags, textFlag } from '../../server/terminal/flags.ts';
 import { readingFlags, readWith } from './rescore.ts';
+import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
 
 /** `dramatis eval export RUN --format WHICH`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
@@ -41,7 +42,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
     latex: { name: 'table.tex', text: () => latexTable(summary) },
   }[format ?? ''];
   if (made === undefined) throw new EvalError('usage', '--format must be csv, json, latex, results or outputs.');
-  await writeAtomically(place(made.name), made.text());
+  await writeFileAtomic(place(made.name), made.text());
   host.print(place(made.name));
   return 0;
 }

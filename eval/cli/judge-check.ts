@@ -6,7 +6,6 @@ import type { EvalHost } from '../host.ts';
 import { openRunFolder } from '../run-folder.ts';
 import { openRunLog, readRunLog } from '../run-log.ts';
 import { noPriorResults, runTask } from '../runner.ts';
-import { writeAtomically } from '../speechrole/summary/export.ts';
 import { checkResults, inBothOrders, type ProbeResult } from '../speechrole/judging/judge-check.ts';
 import { judgeHealth } from '../speechrole/judging/judge-health.ts';
 import { metricShort } from '../speechrole/judging/metrics.ts';
@@ -22,6 +21,7 @@ import { numberFlag, parseFlags, textFlag } from '../../server/terminal/flags.ts
 import { given, judgeFlags, judgeOf } from './judge-flags.ts';
 import { openRunProgress } from './execute.ts';
 import { parseRunConfig } from './run.ts';
+import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
 
 /** `dramatis eval judge-check`: tests a judge on altered references before its scores are trusted. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
@@ -70,7 +70,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   const ended = await perform({ config, protocol, test, task, limits, folder: path.resolve(out) }, host);
   const record = await readRunLog(path.join(out, 'log.jsonl'));
   const results = checkResults(record, protocol, config.parser);
-  await writeAtomically(path.join(out, 'check.json'), `${JSON.stringify(results, null, 2)}\n`);
+  await writeFileAtomic(path.join(out, 'check.json'), `${JSON.stringify(results, null, 2)}\n`);
   const health = judgeHealth(record, protocol, config.parser);
   host.print(
     values.json === true ? JSON.stringify({ results, health }, null, 2) : `${asText(results)}\n\n${healthText(health)}`,

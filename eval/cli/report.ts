@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { EvalHost } from '../host.ts';
 import { reportHtml } from '../report/report.ts';
-import { writeAtomically } from '../speechrole/summary/export.ts';
-import { numberFlag, onlyPositional, parseFlags, textFlag } from '../../server/terminal/flags.ts';
-import { readingFlags, readWith } from './rescore.ts';
+import { numberOf, onlyPositional, parseFlags, textOf } from './flags.ts';
+import { numberFlag, onlyPositional, parseFlags, textFlag } from '../../server/terminal/rescore.ts';
+import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
 
 /** `dramatis eval report RUN`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
@@ -16,7 +16,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   if (parsed === undefined) return 0;
   const view = await readWith(onlyPositional(parsed.positionals, 'the folder of one run'), parsed.values);
   const file = path.resolve(textFlag(parsed.values.out) ?? path.join(view.folder, 'report.html'));
-  await writeAtomically(file, await reportHtml(view, { worst: numberFlag(parsed.values.worst, 'worst') ?? 8 }));
+  await writeFileAtomic(file, await reportHtml(view, { worst: numberFlag(parsed.values.worst, 'worst') ?? 8 }));
   host.print(file);
   return 0;
 }

@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { resultsJson, writeAtomically } from '../speechrole/summary/export.ts';
+import { resultsJson } from '../speechrole/summary/export.ts';
 import { readRun, type RunView } from '../speechrole/run-view.ts';
 import { summaryText } from '../speechrole/summary/score-text.ts';
 import { summarizeRun } from '../speechrole/summary/summary.ts';
 import { onlyPositional, parseFlags, type FlagFacts } from '../../server/terminal/flags.ts';
+import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
 
 /** Flags of commands that read a finished run. */
 export const readingFlags = {
@@ -40,7 +41,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   if (parsed === undefined) return 0;
   const folder = onlyPositional(parsed.positionals, 'the folder of one run');
   const view = await readWith(folder, parsed.values);
-  await writeAtomically(path.join(view.folder, 'results.json'), resultsJson(view));
+  await writeFileAtomic(path.join(view.folder, 'results.json'), resultsJson(view));
   const summary = summarizeRun(view);
   host.print(parsed.values.json === true ? JSON.stringify(summary, null, 2) : summaryText(summary));
   return 0;

@@ -5,24 +5,23 @@ import type { Config } from '../config/config.ts';
 import type { Engines } from '../engines/engines.ts';
 import type { Access } from '../http/access.ts';
 import type { Caller, LiveSessions } from '../http/live-sessions.ts';
-import type { Journal, JournalLine } from '../journal/journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { RestoredSession } from '../journal/restore.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { SessionMemory } from '../memory/session-memory.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import { openBetaConnection } from '../realtime/beta.ts';
-import { openConnection, type Connection, type ConnectionParts } from '../realtime/connection.ts';
-import type { CuesTold } from '../realtime/encode-response.ts';
+import { openConnection, type Connection, type ConnectionParts, type OpenedSession } from '../realtime/connection.ts';
 import { newId } from '../realtime/new-id.ts';
-import type { Peer, ServerEvent } from '../realtime/peer.ts';
-import { sceneIdOf } from '../realtime/wire-scene.ts';
-import type { WireSession } from '../realtime/wire-session.ts';
+import type { Client, Peer } from '../realtime/peer.ts';
+import { trackCastChange, type CastChange, type Casting } from '../realtime/wire-scene.ts';
+import { sessionIn, type WireSession } from '../realtime/wire-session.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
-import type { SessionEvent } from '../session/contract/events.ts';
+import { errorObject } from '../session/contract/errors.ts';
+import type { Problem, SessionListener } from '../session/contract/events.ts';
+import type { Ports } from '../session/contract/ports.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { VoiceSimilarity, VoiceWatch } from '../telemetry/voice-watch.ts';
-import { createInputRateLimit } from '../http/rate-limit.ts';
-import { startSessionLimit } from './session-limit.ts';
+import type { VoiceWatch } from '../http/telemetry/voice-watch.ts';
+import { createInputRateLimit } from './rate-limit.ts';
 import type { CloseReason } from './socket-transport.ts';
 
 /** Server-wide dependencies of a session, and its caller. */
@@ -43,19 +42,9 @@ export interface SessionDeps {
 /** Options of a new session. */
 export interface SessionOptions {
   readonly character: Character;
+  /** The name that the client asked for. */
   readonly model: string;
-  /** The client stops playback when it is told that a reply is held. */
-  readonly holds?: boolean;
-  /** The client plays backchannels by the character while its user speaks. */
-  readonly nods?: boolean;
-  /** The client is warned before the session reaches its time limit. */
-  readonly notice?: boolean;
-  /** The client gets the voice similarity of the character's replies. */
-  readonly reportsVoiceSimilarity?: boolean;
-  /** Cues that the client gets besides the words. */
-  readonly cues?: CuesTold;
-  /** The client speaks the pre-GA dialect. */
-  readonly beta?: boolean;
+  readonly client: Client;
   /** The client's name for the user, for the character's memory. */
   readonly user?: string | undefined;
   /** How the client resumes the session, if it can. */
@@ -82,8 +71,9 @@ export function openSession(
   deps: SessionDeps,
   log: FastifyBaseLogger,
 ): Connection {
-  const { character, journal, restored } = options;
-  const { config, clock = systemClock } = deps;
+  const { character, client, journal, restored } = options;
+  const { config, engines, clock = systemClock } = deps;
+  const { vad, turnDetector, speakerEncoder, recognizer } = engines;
   let ending: 'ended' | 'server_stopping' | 'session_expired' = 'ended';
   const end = (because: typeof ending): void => {
     ending = because;
@@ -94,25 +84,30 @@ export function openSession(
     journal?.close();
     end('server_stopping');
   });
-  const observe = observerOf(options, deps, peer);
-  const connection = (options.beta === true ? openBetaConnection : openConnection)(
+  const onFault = (fault: unknown): void =>
+    log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault');
+  const sessionMs = config.maxSessionMinutes * 60_000;
+  const connection = openConnection(
     {
-      ...partsOf(options, deps, clock, faultLog(log)),
-      observe: (event) => {
-        observe(event, connection.id);
-        place.note(event);
+      ...options,
+      ...castOf(options, deps),
+      engines: { vad, turnDetector, speakerEncoder },
+      recognizer: recognizer.name,
+      bounds: {
+        draftsPerTurn: config.draftsPerTurn,
+        aheadMs: config.playoutAheadMs,
+        keptAudioMs: config.keptAudioSeconds * 1000,
+        sessionMs,
       },
+      ports: { clock, newId, onFault },
+      inflow: createInputRateLimit(config, () => clock.now()),
+      ...listenersOf(options, deps, peer, onFault, place),
     },
     peer,
   );
-  if (restored === undefined) journal?.write(openingLine(connection.id, options, deps.visitor));
   log.info({ session: connection.id, character: character.id }, `session ${restored ? 'restored' : 'opened'}`);
-  const stayOpen = startSessionLimit(peer, {
-    clock,
-    limitMs: sessionMs(config),
-    notice: options.notice === true,
-    end: () => end('session_expired'),
-  });
+  const limit = { clock, limitMs: sessionMs, notice: client.notice === true, end: () => end('session_expired') };
+  const stayOpen = startSessionLimit(peer, limit);
   void connection.done.then((reason) => {
     stayOpen();
     place.leave();
@@ -122,119 +117,102 @@ export function openSession(
   return connection;
 }
 
-function partsOf(
+/** The participants at first, and those that the client may choose instead. */
+function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionParts, 'casting' | 'castScene'> {
+  const { character } = options;
+  const responder = deps.engines.responderFor(character);
+  void responder.prepare?.({ signal: config.speculativeRepliesPerTurn,
+    ...timeout(60_000) });
+  const casting: Casting = { character, responder, about: aboutSession(options, deps) };
+  return { casting, castScene: castScenes(character, deps, { bound: deps.visitor.secret !== undefined }) };
+}
+
+/** All that follow the events of a session, and its memory. */
+function listenersOf(
   options: SessionOptions,
   deps: SessionDeps,
-  clock: Clock,
-  onFault: (fault: unknown) => void,
-): ConnectionParts {
-  const { character, model, journal, restored, startWith, intent } = options;
-  const { config, engines, visitor } = deps;
+  peer: Peer,
+  onFault: Ports['onFault'],
+  place: SessionListener,
+): Pick<ConnectionParts, 'listen' | 'recall'> {
+  const { character, journal, restored, intent } = options;
+  const { memories, visitor, telemetry } = deps;
+  const others = trackCastChange(character, restored?.session);
+  const isRemembered = intent !== 'transcription';
+  const memory = isRemembered ? memories?.follow(visitor.owner ?? 'session failed', character, onFault) : undefined;
   return {
-    character,
-    ...enginesOf(character, engines),
-    draftsPerTurn: config.speculativeRepliesPerTurn,
-    ...clientOf(options),
-    model,
-    about: aboutSession(options, deps),
-    castScene: castScenes(character, deps, { bound: visitor.secret !== undefined }),
-    aheadMs: config.playoutAheadMs,
-    keptAudioMs: config.keptAudioSeconds * 1000,
-    clock,
-    maxSessionMs: sessionMs(config),
-    onFault,
-    memory: memoryFor(options, deps, onFault),
-    ...optional({ journal, restored }),
-    inflow: createInputRateLimit(config, () => clock.now()),
-    startWith,
-    intent,
+    recall: async (history, call) => (others.is ? [] : ((await memory?.recall(history, call)) ?? [])),
+    listen: (opened) => {
+      if (restored === undefined) journal?.write(openingLine(opened.id, options, visitor));
+      const about = { session: opened.id, character: character.id };
+      const listeners = [
+        others,
+        // Before the journal: a resumed session counts what the journal holds as remembered.
+        memory && remember(memory, options, opened, others),
+        journal,
+        { note: (event) => telemetry.note(event, about) },
+        voiceListener(options, deps, peer, others),
+        place,
+      ] satisfies (SessionListener | undefined)[];
+      return listeners.filter((listener) => listener !== undefined);
+    },
   };
 }
 
-function sessionMs({ maxSessionMinutes }: Config): number {
-  return maxSessionMinutes * 60_000;
+/** Stores what is said. What other participants than the character say does not become its memories. */
+function remember(
+  memory: SessionMemory,
+  { restored }: SessionOptions,
+  { id, conversation, session }: OpenedSession,
+  others: CastChange,
+): SessionListener {
+  const userIn = ({ x_dramatis: { user } }: WireSession): string | undefined => user ?? undefined;
+  const openReplies = others.is ? undefined : (restored?.openReplies.flatMap(({ item }) => item ?? []) ?? []);
+  memory.begin({ id, conversation, user: userIn(session), openReplies });
+  return {
+    note(event) {
+      if (event.type === 'updated') memory.nameUser(userIn(sessionIn(event)));
+      return memory.note(event, others.is);
+    },
+    end: () => memory.close(),
+  };
 }
 
-function faultLog(log: FastifyBaseLogger): (fault: unknown) => void {
-  return (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session failed');
+/** Follows the character's voice, and tells the client that asked for it how similar it is. A scene has no voice. */
+function voiceListener(
+  { character, client }: SessionOptions,
+  { telemetry, voiceWatch }: SessionDeps,
+  peer: Peer,
+  others: CastChange,
+): SessionListener | undefined {
+  if (character.stage !== undefined || voiceWatch === undefined) return undefined;
+  const hear = voiceWatch.follow(character, (found) => {
+    telemetry.noteVoiceSimilarity?.(found);
+    if (client.voice !== true) return;
+    const { replyId, basis } = found;
+    const similarity = Math.round(found.similarity * 1000) / 1000;
+    peer.send({ type: 'x_dramatis.voice', event_id: newId('event'), response_id: replyId, similarity, basis });
+  });
+  return {
+    note(event) {
+      if (!others.is) hear(event);
+    },
+  };
 }
 
-/** Returns the memory of a session. A transcription session has none. */
-function memoryFor(
-  { character, intent }: SessionOptions,
-  { memories, visitor }: SessionDeps,
-  onFault: (fault: unknown) => void,
-): SessionMemory | undefined {
-  return intent === 'transcription' ? undefined : memories?.follow(visitor.owner ?? '', character, onFault);
+function openingLine(id: string, options: SessionOptions, visitor: Access): Parameters<Journal['write']>[0] {
+  const { character, model, intent, client } = options;
+  const user = userOf(options, visitor) ?? undefined;
+  return { type: 'open', id, character: character.id, model, intent, beta: client.beta, user };
 }
 
 /** The user that the character remembers. A client secret determines it; null if the secret names no user. */
-export function userOf(
+function userOf(
   { user, restored }: Pick<SessionOptions, 'user' | 'restored'>,
   { secret }: Access,
 ): string | null | undefined {
   if (secret !== undefined) return secret.startWith?.x_dramatis?.user ?? null;
   return restored?.user ?? user;
-}
-
-/** Playback features of the client. */
-function clientOf({ holds, nods, cues }: SessionOptions): Pick<ConnectionParts, 'holds' | 'nods' | 'cues'> {
-  return { holds: holds === true, nods: nods === true, cues };
-}
-
-/** Reports session events to telemetry and to the voice watch, which reports the similarity to the client. */
-function observerOf(
-  { character, reportsVoiceSimilarity, restored }: SessionOptions,
-  { telemetry, voiceWatch }: SessionDeps,
-  peer: Peer,
-): (event: SessionEvent, session: string) => void {
-  // A scene has no voice of its own.
-  const hearVoice =
-    character.stage === undefined
-      ? voiceWatch?.follow(character, (likeness) => {
-          telemetry.noteVoiceSimilarity?.(likeness);
-          if (reportsVoiceSimilarity === true) peer.send(voiceEvent(likeness));
-        })
-      : undefined;
-  let inScene = sceneIdOf(restored?.session) !== null;
-  return (event, session) => {
-    telemetry.note(event, { session, character: character.id });
-    if (event.type === 'updated') inScene = sceneIdOf(event.echo as WireSession) !== null;
-    if (!inScene) hearVoice?.(event);
-  };
-}
-
-function voiceEvent({ replyId, similarity, basis }: VoiceSimilarity): ServerEvent {
-  return {
-    type: 'x_dramatis.voice',
-    event_id: newId('event'),
-    response_id: replyId,
-    similarity: Math.round(similarity * 1000) / 1000,
-    basis,
-  };
-}
-
-/** Drops the entries that are undefined. */
-function optional<Parts extends object>(parts: Parts): { [Name in keyof Parts]?: NonNullable<Parts[Name]> } {
-  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as ReturnType<
-    typeof optional<Parts>
-  >;
-}
-
-function enginesOf(
-  character: Character,
-  engines: Engines,
-): Pick<ConnectionParts, 'responder' | 'vad' | 'turnDetector' | 'speakerEncoder' | 'recognizerName'> {
-  const { vad, turnDetector, speakerEncoder, recognizer } = engines;
-  const responder = engines.responderFor(character);
-  void responder.prepare?.({ signal: AbortSignal.timeout(60_000) });
-  return { responder, vad, turnDetector, speakerEncoder, recognizerName: recognizer.name };
-}
-
-function openingLine(id: string, options: SessionOptions, visitor: Access): JournalLine {
-  const { character, model, intent, beta } = options;
-  const user = userOf(options, visitor) ?? undefined;
-  return { type: 'open', id, character: character.id, model, intent, beta, user };
 }
 
 const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice', 'cues', 'thoughts'] as const;
@@ -260,4 +238,39 @@ export function sessionExtras(character: Character, engines: Engines): Record<st
     ...describeCharacter(character),
     engines: Object.fromEntries(engines.summary.map((engine) => [engine.stage, engine.name])),
   };
+}
+
+/** Time before the end of a session at which the client is warned. For a short session, half of its length. */
+const noticeMs = 60_000;
+
+const expired: Problem = {
+  code: 'session_expired',
+  message: 'The session reached its time limit. Open a new one.',
+};
+
+interface TimeLimit {
+  readonly clock: Clock;
+  readonly limitMs: number;
+  /** The client is warned before the end. */
+  readonly notice: boolean;
+  readonly end: () => void;
+}
+
+/** Ends a session at its time limit and tells the client. Returns a function that cancels it. */
+function startSessionLimit(peer: Pick<Peer, 'send'>, { clock, limitMs, notice, end }: TimeLimit): () => void {
+  const leftMs = Math.min(noticeMs, limitMs / 2);
+  const announce = (): void => {
+    const event = {
+      type: 'x_dramatis.session_expiring' as const,
+      expires_in_s: Math.round(leftMs / 1000),
+      expires_at: Math.floor((Date.now() + leftMs) / 1000),
+    };
+    peer.send({ event_id: newId('event'), ...event });
+  };
+  const expire = (): void => {
+    peer.send({ type: 'error', event_id: newId('event'), error: errorObject(expired) });
+    end();
+  };
+  const stops = [...(notice ? [clock.after(limitMs - leftMs, announce)] : []), clock.after(limitMs, expire)];
+  return () => stops.forEach((stop) => stop());
 }

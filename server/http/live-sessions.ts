@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
-import type { SessionEvent } from '../session/contract/events.ts';
+import type { SessionListener } from '../session/contract/events.ts';
 import type { Refusal } from './problem.ts';
 
 /** The caller of a conversation: its account and its address, which the limits count by. */
@@ -11,9 +11,7 @@ export interface Caller {
 }
 
 /** A slot of the server's capacity, held by a conversation until it calls `leave`. */
-export interface SessionSlot {
-  /** Counts the replies in progress by the session's events, so that a draining server can wait for them. */
-  note(event: SessionEvent): void;
+export interface SessionSlot extends SessionListener {
   leave(): void;
 }
 
@@ -99,6 +97,7 @@ export class LiveSessions {
     this.#opened += 1;
     this.#places.add(held);
     return {
+      // Counts the replies in progress, so that a draining server can wait for them.
       note: ({ type }) => {
         if (type === 'reply-started') held.replies += 1;
         if (type !== 'reply-ended') return;

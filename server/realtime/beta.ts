@@ -1,8 +1,7 @@
+import type { ServerEvent } from '../protocol/server-events.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pcmFormat, type AudioFormat } from './audio-format.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import { openConnection, type ConnectionParts } from './connection.ts';
-import type { ServerEvent } from './peer.ts';
 import { newId } from './new-id.ts';
 
 type Fields = Record<string, unknown>;
@@ -66,20 +65,15 @@ export function speaksBeta(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** Like `openConnection`, for a beta client. Sends events only: the beta has no binary frames. */
-export const openBetaConnection: typeof openConnection = (parts, peer) => {
-  const startWith = { ...parts.startWith, audio: { ...parts.startWith?.audio, input: inputOf(parts.startWith) } };
-  return openConnection({ ...parts, startWith, dialect: { fromServer: toBeta, fromClient: fromBeta } }, peer);
-};
-
-/** Defaults to `server_vad`: beta clients know no other turn detection, and some throw at one. */
-function inputOf(startWith: ConnectionParts['startWith']): NonNullable<NonNullable<SessionPatch['audio']>['input']> {
-  return { turn_detection: { type: 'server_vad' }, ...startWith?.audio?.input };
+/** The initial settings of a beta client: `server_vad`, as it knows no other turn detection, and some throw at one. */
+export function betaStart(startWith: SessionPatch | undefined): SessionPatch {
+  const input = { turn_detection: { type: 'server_vad' as const }, ...startWith?.audio?.input };
+  return { ...startWith, audio: { ...startWith?.audio, input } };
 }
 
 /** Returns what a beta client is sent for a GA event: none, one, or two events. */
 export function toBeta(event: ServerEvent): ServerEvent[] {
-  const { session, item, response } = event;
+  const { session, item, response }: Fields = event;
   const writesDown = fieldsOf(session)['type'] === 'transcription';
   const type = writesDown ? `transcription_${event.type}` : eventTypes[event.type];
   if (type === undefined) return [];
@@ -90,9 +84,12 @@ export function toBeta(event: ServerEvent): ServerEvent[] {
     ...(isFields(item) ? { item: betaItem(item) } : {}),
     ...(isFields(response) ? { response: betaResponse(response) } : {}),
   };
-  if (type !== 'session.created') return [translated];
+  // Peers send a beta event as they send the one of GA that it stands for.
+  const events = [translated as unknown as ServerEvent];
+  if (type !== 'session.created') return events;
   const conversation = { id: `conv_${String(fieldsOf(session)['id'])}`, object: 'realtime.conversation' };
-  return [translated, { type: 'conversation.created', event_id: newId('event'), conversation }];
+  const created = { type: 'conversation.created', event_id: newId('event'), conversation };
+  return [...events, created as unknown as ServerEvent];
 }
 
 /** Translates a session, of either type, to the beta. */

@@ -5,7 +5,9 @@ import { limits, wireSampleRate } from '../protocol/limits.ts';
 import type { Item } from '../session/contract/item.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/contract/events.ts';
 import { soundOfAppend, audioFormatOf, sampleRateOf } from './audio-format.ts';
+import { fromBeta } from './beta.ts';
 import type { ResponseEcho } from './encode-response.ts';
+import type { Client } from './peer.ts';
 import { itemFromWire, samplesFromBase64 } from './wire-items.ts';
 import { playersOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';
 import { mergeTools, toolboxOf } from './wire-tools.ts';
@@ -16,16 +18,13 @@ export interface DecodeContext {
   readonly character: Character;
   /** Casts the scene that a client chooses. */
   readonly castScene: CastScene;
-  /** The client plays backchannels by the character while the user talks. */
-  readonly nods: boolean;
+  readonly client: Client;
   /** Sample rate of the recognizer. */
   readonly sampleRate: number;
   readonly newItemId: () => string;
   /** The session after the last update. */
   readonly session: WireSession;
   readonly find: (id: string) => Item | undefined;
-  /** Translates a message from the client's dialect, if that is another. */
-  readonly fromClient?: ((message: unknown) => unknown) | undefined;
   /** See `Peer.admits`. */
   readonly admits: (message: unknown) => boolean;
   /** Called with internal faults. */
@@ -95,7 +94,7 @@ function understand(text: string, context: DecodeContext): Decoded {
     return reject({ code: 'invalid_event', message: what }, undefined, context);
   }
   if (!context.admits(message)) return { session: context.session };
-  const inGa = context.fromClient === undefined ? message : context.fromClient(message);
+  const inGa = context.client.beta === true ? fromBeta(message) : message;
   const parsed = clientEventSchema.safeParse(inGa);
   if (!parsed.success) return reject(problemOf(inGa, parsed.error), eventIdOf(inGa), context);
   return decode(parsed.data, context);
@@ -115,7 +114,7 @@ function decode(event: ClientEvent, context: DecodeContext): Decoded {
 
 function update(
   patch: SessionPatch,
-  { session, character, castScene, nods }: DecodeContext,
+  { session, character, castScene, client }: DecodeContext,
 ): (Required<Pick<Decoded, 'command'>> & Decoded) | Problem {
   const casting = recast(session, patch, castScene);
   if (casting !== undefined && 'code' in casting) return casting;
@@ -124,7 +123,7 @@ function update(
   if ('code' in merged) return merged;
   const base = { type: 'update', settings: settingsOf(merged, now), echo: merged } as const;
   if (casting === undefined) return { command: base, session: merged };
-  return { command: { ...base, players: playersOf(casting, nods) }, session: merged, casting };
+  return { command: { ...base, players: playersOf(casting, client) }, session: merged, casting };
 }
 
 function commandOf(

@@ -1,4 +1,5 @@
-import type { OutgoingAudio, WireEvent } from './wire-event.ts';
+import type { ServerEvent } from '../protocol/server-events.ts';
+import type { OutgoingAudio } from './wire-event.ts';
 
 /** The other end of a connection, on any transport. */
 export interface Peer {
@@ -20,13 +21,20 @@ export interface Peer {
   admits?(message: unknown): boolean;
 }
 
-/** A client's variant of the protocol. Its reply audio goes out as events. */
-export interface Dialect {
-  /** Returns what the client is sent for an event. */
-  readonly fromServer: (event: ServerEvent) => readonly ServerEvent[];
-  /** Returns a client's message as GA has it, unchecked. */
-  readonly fromClient: (message: unknown) => unknown;
+/** What a client understands beyond the events of OpenAI Realtime (GA). */
+export interface Client {
+  /** It wants to be told when a reply is held, and falls silent then. */
+  readonly holds?: boolean;
+  /** It plays backchannels by the character while its user speaks. */
+  readonly nods?: boolean;
+  /** It is warned before the session reaches its time limit. */
+  readonly notice?: boolean;
+  /** It is told the voice similarity of the character's replies. */
+  readonly voice?: boolean;
+  readonly cues?: CuesTold;
+  /** It speaks the dialect from before GA, see `beta.ts`. */
+  readonly beta?: boolean;
 }
 
-/** A server event of OpenAI Realtime (GA), complete. */
-export type ServerEvent = WireEvent & { readonly event_id: string };
+/** Stage directions that a client is told of: none, actions, or thoughts as well; none by default. */
+export type CuesTold = 'none' | 'visible' | 'all';

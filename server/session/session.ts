@@ -1,4 +1,5 @@
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
+import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Item } from './contract/item.ts';
 import type { Cast } from './contract/responder.ts';
@@ -8,6 +9,7 @@ import type { SpeakingInput } from './output/speaking.ts';
 import type { PauseJudged } from './turns/pause-judge.ts';
 import type { VoiceJudged } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
+import type { Bounds, Ports } from './contract/ports.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 import { Participants } from './history/participants.ts';
 import type { SessionContext } from './history/context.ts';
@@ -24,23 +26,24 @@ import { Speaking } from './output/speaking.ts';
 import { TurnTimings } from './contract/turn-timings.ts';
 import { TurnTaking } from './turns/turn-taking.ts';
 
-/** Everything that a session is made of. */
-export interface SessionParts
-  extends
-    Cast,
-    Pick<SessionContext, 'clock' | 'draftsPerTurn' | 'aheadMs' | 'newId' | 'turnDetector' | 'recall' | 'onFault'> {
+/** The engines that a session asks by itself; all others are behind its responder. */
+export interface SessionEngines {
   readonly vad: Vad;
+  /** Judges whether the user has finished; absent if pauses are not judged. */
+  readonly turnDetector?: TurnDetector | undefined;
+  /** Embeds voices to tell them apart; without one, the character's own voice is recognized by its words alone. */
+  readonly speakerEncoder?: SpeakerEncoder | undefined;
+}
+
+/** Everything that a session is made of. */
+export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<SessionContext, 'recall'> {
   /** The client falls silent as soon as it is told that a reply is held, and discards what it has not played. */
   readonly stopsAtOnce?: boolean;
   /** Tests whether what the client sends gets through; absent if nothing can be stuck on its way. */
-  readonly probeLine?: ProbeLine;
+  readonly probeLine?: ProbeLine | undefined;
   readonly settings: SessionSettings;
-  /** Embeds voices to tell them apart; without one, the character's own voice is recognized by its words alone. */
-  readonly speakerEncoder?: SpeakerEncoder;
-  /** Audio kept for `retrieve`, in total. */
-  readonly keptAudioMs: number;
   /** History of a conversation to continue. */
-  readonly items?: readonly Item[];
+  readonly items?: readonly Item[] | undefined;
   /** Ids of those items that date from before the present participants joined. */
   readonly before?: ReadonlySet<string> | undefined;
 }

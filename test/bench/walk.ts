@@ -14,7 +14,7 @@ import { openJudgeServer } from '../fakes/servers/judge-server.ts';
 import { spoken } from '../fakes/spoken.ts';
 import { runOf } from '../rigs/eval-rig.ts';
 import { sharedAvailable } from '../shared.ts';
-import { utterances } from './endpointing/recordings.ts';
+import { utterances } from './kit/recordings.ts';
 import { summarize, type BenchRow } from './kit/stats.ts';
 import { framesOf, frameMs } from './load/callers.ts';
 

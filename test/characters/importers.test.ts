@@ -12,7 +12,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let count = 0;
 
-/** Writes the files into a folder of their own and imports it, or one of them. */
+/** Writes the files into a new folder and imports it, or one of them. */
 async function read(from: string, files: Readonly<Record<string, unknown>>, only = ''): Promise<ImportReport> {
   count += 1;
   const place = path.join(folder, String(count));

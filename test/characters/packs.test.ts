@@ -6,7 +6,7 @@ import { loadCharacters } from '../../characters/character.ts';
 
 const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../characters'));
 
-/** What a voice cannot say: markup, stage directions, links, signs that stand for words. */
+/** Text that cannot be spoken: markup, stage directions, links, symbols that stand for words. */
 const unspeakable = /[*_#`~<>[\]{}|\\^=+@&%$€£()]|https?:|\d|\p{Extended_Pictographic}/u;
 
 it('every shipped pack loads', () => {

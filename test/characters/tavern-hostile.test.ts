@@ -20,7 +20,7 @@ function pngWith(text: string): Uint8Array {
   return Buffer.concat([png.subarray(0, -12), chunk, png.subarray(-12)]);
 }
 
-/** The end of an archive says how large its entries claim to be; a bomb says so, or lies. */
+/** The central directory states the sizes of the entries; an archive bomb states them, or lies. */
 function claiming(zip: Uint8Array, sizeBytes: number): Uint8Array {
   const copy = Buffer.from(zip);
   const directory = copy.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));

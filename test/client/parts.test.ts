@@ -186,8 +186,8 @@ describe('Player', () => {
       flush: async () => new Map(),
       close: () => {},
     };
-    const place = { response_id: 'r', item_id: 'i' };
-    const piece = { output_index: 0, content_index: 0, offset_samples: 0, pcm16: new Uint8Array(4_800) };
+    const place = { response_id: 'r', item_id: 'i', output_index: 0, content_index: 0 };
+    const piece = { offset_samples: 0, pcm16: new Uint8Array(4_800) };
     const words = (sentMs: number) =>
       player.take({ type: 'response.output_audio_transcript.delta', ...place, delta: 'a', x_ms: sentMs });
     const sound = () => player.take({ type: 'response.output_audio.delta', ...place, ...piece });

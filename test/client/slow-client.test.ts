@@ -34,7 +34,8 @@ function openLink(keptBytes = 100_000): { link: ResumableStream; say: (count: nu
     newEventId: () => `event_${(events += 1)}`,
   });
   const say = (count: number): void => {
-    for (let index = 0; index < count; index += 1) link.send({ type: 'x', event_id: `event_${(events += 1)}` });
+    for (let index = 0; index < count; index += 1)
+      link.send({ type: 'input_audio_buffer.cleared', event_id: `event_${(events += 1)}` });
   };
   return { link, say };
 }

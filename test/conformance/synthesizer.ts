@@ -9,6 +9,8 @@ export interface SynthesizerSubject extends Subject<SpeechSynthesizer> {
   /** Two phrases with words in each, as made by the phrase splitter. */
   readonly phrases?: readonly [string, string];
   readonly timeoutMs?: number;
+  /** The server cannot serve two requests at a time, so the engine must not send them. */
+  readonly oneAtATime?: boolean;
 }
 
 const usualPhrases = ['Good evening, my friend. ', 'What brings you here so late at night?'] as const;
@@ -81,6 +83,7 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
       const [one, other] = await Promise.all([speak(opened.engine, texts[0]), speak(opened.engine, texts[1])]);
       expect(one.map(({ text }) => text).join('')).toBe(texts[0]);
       expect(other.map(({ text }) => text).join('')).toBe(texts[1]);
+      if (subject.oneAtATime === true) expect(opened.upstream?.server.mostAtOnce).toBe(1);
     });
 
     it('the synthesizer speaks with another voice if it does not know the named one', async () => {
@@ -121,6 +124,14 @@ function abortConformance(subject: SynthesizerSubject, texts: readonly [string, 
     const signal = AbortSignal.abort(reason);
     await expect(Array.fromAsync(engine.speak(phrasesOf(texts), { signal, voice }))).rejects.toBe(reason);
     expect(upstream?.server.requests ?? []).toEqual([]);
+  });
+
+  it('the synthesizer throws the reason if it is aborted while it works', async () => {
+    await using opened = await subject.open();
+    const controller = new AbortController();
+    const speaking = Array.fromAsync(opened.engine.speak(phrasesOf(texts), { signal: controller.signal, voice }));
+    controller.abort(reason);
+    await expect(speaking).rejects.toBe(reason);
   });
 
   it('the synthesizer throws the reason at once if it is aborted while it waits for a phrase', async () => {

@@ -75,7 +75,7 @@ describe('dramatis eval', () => {
     const rows = parseCsv(await readFile(path.join(a, 'results.csv'), 'utf8'));
     expect(rows).toHaveLength(12 * 8);
     const others = parseCsv(await readFile(path.join(b, 'results.csv'), 'utf8'));
-    // People who always side with the judge.
+    // Annotators who always agree with the judge.
     const verdicts = rows.map((row, at) => {
       const [one, two] = [Number(row['ratio']), Number(others[at]?.['ratio'])];
       const verdict = one > two ? 'win' : one < two ? 'lose' : 'tie';

@@ -17,7 +17,7 @@ import { openScratch } from './scratch.ts';
 
 const options = { signal: new AbortController().signal };
 
-/** A voice, roughly: harmonics of a pitch, loud for a part of the time. */
+/** A rough voice: harmonics of a pitch, loud for part of the time. */
 function voice(hertz: number, seconds: number, loud: (second: number) => boolean = () => true) {
   const samples = Float32Array.from({ length: seconds * 16_000 }, (_, at) => {
     const second = at / 16_000;

@@ -22,7 +22,7 @@ async function check(
   return { status, passed: Object.fromEntries(results.map(({ probe, passed }) => [probe.name, passed])) };
 }
 
-/** A judge that knows by heart which recordings belong to which role: the best there can be. */
+/** A perfect judge, which knows the role of each recording. */
 async function expert(data: string): Promise<NonNullable<JudgeServerOptions['scores']>> {
   const { samples } = await readTestData(data);
   const known = new Map<string, string>();

@@ -106,7 +106,7 @@ describe('judging', () => {
     expect(summarizeRun(await readRun(out)).groups[0]?.row.overall).toMatchObject({ failed: 3 });
     const again = await evaluate(['resume', out]);
     expect(again.status).toBe(0);
-    // Three were refused.
+    // Three replies were refusals.
     expect(judge.requests).toHaveLength(3 + 16);
   });
 
@@ -117,7 +117,7 @@ describe('judging', () => {
     const out = path.join(scratch.path, 'run');
     const { status } = await evaluate(runOf(set, judge.url, out, ['--limit', '2', '--judge-concurrency', '1']));
     expect(status).toBe(0);
-    // Twice in vain for the first question, never again.
+    // Twice in vain for the first question, then never again.
     expect(judge.requests).toHaveLength(2 + 32);
     const { record } = await readRun(out);
     const [kept] =
@@ -162,7 +162,7 @@ describe('judging', () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 2);
     await using judge = await openJudgeServer();
-    // 200 tokens of text, 700 of sound, 60 back: 0.0032 dollars a question.
+    // 200 tokens of text, 700 of audio, 60 of output: 0.0032 dollars per question.
     const prices = ['--judge-prices', '1,4,5', '--max-cost', '0.05', '--judge-concurrency', '2'];
     const out = path.join(scratch.path, 'run');
     const { status, printed } = await evaluate(runOf(set, judge.url, out, prices));

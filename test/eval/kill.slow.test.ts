@@ -17,7 +17,7 @@ const main = path.resolve(import.meta.dirname, '../../server/main.ts');
 const judgeConcurrency = 4;
 const kills = 20;
 
-/** Runs `dramatis eval …`; killed as soon as `until` says so. Resolves to its exit status, null if killed. */
+/** Runs `dramatis eval …`, and kills it when `until` is true. Resolves to its exit status, null if killed. */
 async function evaluate(args: readonly string[], until?: () => Promise<boolean>): Promise<number | null> {
   const child = spawn(process.execPath, [main, 'eval', ...args], { stdio: 'ignore' });
   const exited = once(child, 'exit') as Promise<[number | null]>;
@@ -29,7 +29,7 @@ async function evaluate(args: readonly string[], until?: () => Promise<boolean>)
   return (await exited)[0];
 }
 
-/** Whatever it hears, and however well: the speed of this machine must not show in what is said. */
+/** Makes all evasions of a card equal, so that the machine's speed does not change the dialogue. */
 async function answerAlike(file: string): Promise<void> {
   const card = JSON.parse(await readFile(file, 'utf8')) as Record<string, string[]>;
   const line = card['evasions']?.[1] ?? '';
@@ -51,7 +51,7 @@ it('a run killed at 20 moments and resumed gives the same results and judges not
     environment: { DRAMATIS_LOG_LEVEL: 'silent', DRAMATIS_PLAYOUT_AHEAD_MS: '5000', PORT: '0' },
   });
   const server = await startServer(config);
-  // The same words need not sound the same to the bit when they are spoken again, but they take as long.
+  // The same words may differ in single samples when spoken again, but have the same length.
   await using judge = await openJudgeServer({ delayMs: 30, scoredBy: 'lengths' });
   const judgeFlags = [
     '--judge',
@@ -98,7 +98,7 @@ it('a run killed at 20 moments and resumed gives the same results and judges not
     expect(judged).toHaveLength(askedForWhole);
     expect(new Set(judged).size).toBe(askedForWhole);
     expect(lines.filter((line) => line.event === 'output')).toHaveLength(6);
-    // Asked again was at most what was under way when it was killed.
+    // At most the calls in progress at the kill were repeated.
     expect(judge.answered - askedForWhole).toBeLessThanOrEqual(askedForWhole + kills * judgeConcurrency);
   } finally {
     await server.close();

@@ -21,7 +21,7 @@ describe('report', () => {
       const out = path.join(scratch.path, 'run');
       await evaluate(runOf(set, judge.url, out, ['--name', '<b>Made & up</b>']));
       expect((await evaluate(['report', out, '--worst', '2'])).status).toBe(0);
-      // What it was made from is gone.
+      // The files it was made from are gone.
       await rm(path.join(out, 'audio'), { recursive: true });
       await rm(path.join(scratch.path, 'test_data'), { recursive: true });
       const browser = await openBrowser();

@@ -14,7 +14,7 @@ import { openScratch } from './scratch.ts';
 
 const forever = new AbortController().signal;
 
-/** Runs a task in a folder, from its log where there is one. */
+/** Runs a task in a folder, resuming from its log if there is one. */
 async function runIn(
   folder: string,
   task: ReturnType<typeof countingTask>,
@@ -139,7 +139,7 @@ describe('runner', () => {
     const file = path.join(scratch.path, 'log.jsonl');
     const { spentDollars } = await readRunLog(file);
     expect(spentDollars).toBeGreaterThanOrEqual(0.1);
-    // What was under way when it was used up may still cost something.
+    // Calls in progress when the budget was used up may still cost something.
     expect(spentDollars).toBeLessThanOrEqual(0.14);
     expect(await runIn(scratch.path, countingTask(50), { maxDollars: 10 })).toBe('finished');
     expect((await readRunLog(file)).spentDollars).toBeCloseTo(1);

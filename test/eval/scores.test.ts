@@ -74,7 +74,7 @@ describe('tables of the paper', () => {
   it.each([...paperTables.table2, ...paperTables.table3])(
     'the overall score of $system in $language is $overall',
     ({ values, overall }) => {
-      // Printed with four decimals each, so the mean of eight is known to within half a unit of the last.
+      // Printed with four decimals each, so the mean of eight is known to within half a unit of the last digit.
       expect(Math.abs((overallOf(values) as number) - overall)).toBeLessThan(0.000_101);
     },
   );
@@ -97,7 +97,7 @@ describe('tables of the paper', () => {
   });
 });
 
-/** Judged dialogues, made up: four of each role, the test scored around `share` of a reference of 8. */
+/** Made-up judged dialogues: four per role, the test scored around `share` of a reference of 8. */
 function madeUp(roles: number, share: number, seed: number): JudgedSample[] {
   const random = seededRandom(seed);
   return Array.from({ length: roles * 4 }, (_, index) => {

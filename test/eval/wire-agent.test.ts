@@ -22,7 +22,7 @@ function multi(samples: readonly DialogueSample[]): DialogueSample {
   return { ...found, input: { ...found.input, systemPrompt: found.input.systemPrompt + script } };
 }
 
-/** One dialogue of two turns with a server; what came of it, and the store that holds its sound. */
+/** One dialogue of two turns with a server: its result, and the store of its audio. */
 async function converse(
   folder: string,
   where: Pick<WireAgentSettings, 'url'> & Partial<WireAgentSettings>,

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { loadCharacter, type Character } from '../../characters/character.ts';
 import { openConnection, type ConnectionParts } from '../../server/realtime/connection.ts';
 import { newId } from '../../server/realtime/new-id.ts';
-import type { Peer } from '../../server/realtime/peer.ts';
+import type { Client, Peer } from '../../server/realtime/peer.ts';
 import { audioDelta } from '../../server/realtime/wire-event.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
@@ -18,9 +18,9 @@ const holmes: Character = await loadCharacter('characters/sherlock-holmes');
 /** Differences of a connection from a stock one. */
 export interface ConnectionKind extends Pick<
   ConnectionParts,
-  'intent' | 'startWith' | 'holds' | 'cues' | 'castScene' | 'restored' | 'journal' | 'memory'
+  'intent' | 'startWith' | 'castScene' | 'restored' | 'listen'
 > {
-  /** Its dialect; OpenAI Realtime (GA) by default. */
+  readonly client?: Client;
   readonly open?: typeof openConnection;
   /** Takes what is sent, once it is recorded; audio is recorded as the event that would carry it. */
   readonly peer?: Peer;
@@ -28,29 +28,36 @@ export interface ConnectionKind extends Pick<
 
 /** A connection on fakes with a manual clock, whose events are recorded. */
 export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}, kind: ConnectionKind = {}) {
-  const { open = openConnection, peer, ...parts } = kind;
+  const { open = openConnection, client = {}, peer, ...parts } = kind;
   const clock = new ManualClock();
   const engines = fakeEngines(options);
   const events: RecordedEvent[] = [];
   const record = (event: object): void => void events.push(JSON.parse(JSON.stringify(event)) as RecordedEvent);
   const connection = open(
     {
-      character: holmes,
-      responder: engines.responderFor(holmes),
-      vad: engines.vad,
-      turnDetector: engines.turnDetector,
-      draftsPerTurn: 3,
-      model: holmes.id,
-      recognizerName: 'fake-recognizer',
-      about: { character: { id: holmes.id } },
-      aheadMs: 400,
-      keptAudioMs: 20_000,
-      clock,
-      maxSessionMs: 60_000,
-      ...parts,
-      onFault: (fault) => {
-        throw fault;
+      casting: {
+        character: holmes,
+        responder: engines.responderFor(holmes),
+        about: { character: { id: holmes.id } },
       },
+      engines: { vad: engines.vad, turnDetector: engines.turnDetector },
+      client,
+      bounds: { draftsPerTurn: 3, aheadMs: 400, keptAudioMs: 20_000, sessionMs: 60_000 },
+      ports: {
+        clock,
+        newId,
+        onFault: (fault) => {
+          throw fault;
+        },
+      },
+      model: holmes.id,
+      recognizer: 'fake-recognizer',
+      // As many microtasks as without a memory store: the oracle's order suite depends on them.
+      async recall() {
+        await Promise.resolve();
+        return [];
+      },
+      ...parts,
     },
     {
       send(event) {

@@ -1,8 +1,8 @@
+import type { ServerEvent } from '../../server/protocol/server-events.ts';
 import { expect } from 'vitest';
 import { MediaStream, telephoneSession } from '../../server/transports/phone/media-stream.ts';
 import type { TwilioCommand } from '../../server/transports/phone/messages.ts';
 import { floatsFromG711, g711FromFloats } from '../../voices/dsp/g711.ts';
-import type { ServerEvent } from '../../server/realtime/peer.ts';
 import type { OutgoingAudio } from '../../server/realtime/wire-event.ts';
 import { settle } from '../fakes/clock.ts';
 import type { fakeEngines } from '../fakes/engines.ts';
@@ -109,7 +109,7 @@ export function call(
       return stream.sendAudio(audio);
     },
   };
-  const rig = recordConnection(options, { startWith, holds: true, peer });
+  const rig = recordConnection(options, { startWith, client: { holds: true }, peer });
   const { clock, events } = rig;
   const returnMarks = (): void => {
     if (options.marks === 'never') return;

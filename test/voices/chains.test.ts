@@ -39,7 +39,7 @@ synthesizerConformance({
   voice,
 });
 
-/** Fails once it has heard so many frames, or at the end. Hears nothing in silence. */
+/** Fails after this many frames, or at the end. Returns an empty transcript for silence. */
 function failsAfter(frames: number): SpeechRecognizer {
   return {
     name: 'first',
@@ -121,7 +121,7 @@ describe('synthesizer chain', () => {
     expect(second.spoken).toEqual(['One. ', 'Two. ', 'Three.']);
   });
 
-  /** Says so many words of a phrase, then fails. */
+  /** Speaks this many words of a phrase, then fails. */
   function stumbles(words: number): SpeechSynthesizer {
     return {
       ...fakeSynthesizer(),

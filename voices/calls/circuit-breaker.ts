@@ -59,10 +59,10 @@ export function createCircuitBreaker(
     async *attempt(engine, parts, { signal }) {
       const code = circuit.enter();
       if (code !== undefined) throw blockedCall(engine, code, circuit);
-      let conclude = circuit.left;
+      let conclude = (): void => circuit.left();
       try {
         yield* parts();
-        conclude = circuit.succeeded;
+        conclude = () => circuit.succeeded();
       } catch (cause) {
         if (!signal.aborted && cause instanceof EngineError) conclude = () => circuit.failed(cause.code);
         throw cause;

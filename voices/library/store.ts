@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
 import { takeProcessLock } from '../runtime/process-lock.ts';
+import { draftEnding, writeFileAtomic } from '../runtime/write-file-atomic.ts';
 import { sourceSchema, VoiceError, voiceIdSchema, voiceSchema, type VoiceRecord, type VoiceSource } from './record.ts';
 
 /**
@@ -32,8 +32,6 @@ export interface VoiceStore {
   /** Path of a file of a voice. */
   place(id: string, file: string): string;
 }
-
-const draftEnding = '.tmp';
 
 /** Opens the store in a data folder; creates nothing before the first write. */
 export function openVoiceStore(dataDir: string): VoiceStore {
@@ -87,7 +85,7 @@ export function openVoiceStore(dataDir: string): VoiceStore {
       return text === undefined ? undefined : parse(sourceSchema, text, file);
     },
     writeSource: (id, source) => writeJson(sourceOf(id, source.sha256), source),
-    writeClip: (id, file, wav) => writeWhole(path.join(folderOf(id), file), wav),
+    writeClip: (id, file, wav) => writeFileAtomic(path.join(folderOf(id), file), wav),
     place: (id, file) => path.join(folderOf(id), file),
   };
   return store;
@@ -120,17 +118,5 @@ function parse<Schema extends z.ZodType>(schema: Schema, text: string, file: str
 }
 
 async function writeJson(file: string, value: unknown): Promise<void> {
-  await writeWhole(file, `${JSON.stringify(value, undefined, 1)}\n`);
-}
-
-async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
-  const draft = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}${draftEnding}`);
-  try {
-    await writeFile(draft, content, { flag: 'wx' });
-    await rename(draft, file);
-  } catch (cause) {
-    await rm(draft, { force: true });
-    throw cause;
-  }
+  await writeFileAtomic(file, `${JSON.stringify(value, undefined, 1)}\n`);
 }

@@ -2,6 +2,7 @@ import { mkdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hashFile } from '../runtime/hash.ts';
 import { takeProcessLock } from '../runtime/process-lock.ts';
+import { writeFileAtomic } from '../runtime/write-file-atomic.ts';
 import type { CatalogueDownload, CatalogueModel } from './catalogue.ts';
 import { download, type DownloadOptions } from './download.ts';
 import type { HttpClient } from './http-get.ts';
@@ -140,8 +141,7 @@ function pinOf({ urls }: CatalogueDownload, dataDir: string): string {
 async function pin({ urls, file }: CatalogueDownload, sha256: string, options: PullOptions): Promise<void> {
   const place = pinsPath(options.dataDir);
   const pins = { ...readPins(options.dataDir), [urls[0] ?? '']: sha256 };
-  await writeFile(`${place}.new`, `${JSON.stringify(pins, undefined, 2)}\n`);
-  await rename(`${place}.new`, place);
+  await writeFileAtomic(place, `${JSON.stringify(pins, undefined, 2)}\n`);
   options.onNote?.(
     `No public source states the SHA-256 of ${file}. This download has ${sha256}; from now on, only that hash is accepted.`,
   );

@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { rename, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
 import type { Meter } from '../calls/calls.ts';
 import { EngineError } from '../engine.ts';
 import { resample } from '../dsp/resampler.ts';
+import { writeFileAtomic } from '../runtime/write-file-atomic.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
 import { readWav, wavBytes, WavFormatError } from '../dsp/wav.ts';
 import { pathOnServer } from './default-clip.ts';
@@ -105,8 +106,6 @@ function serverPathOf(wavPath: string, { onServer }: ClipRequirements): string {
 async function keepBeside(wavPath: string, wav: Buffer): Promise<string> {
   const hash = createHash('sha256').update(wav).digest('hex').slice(0, 12);
   const place = join(dirname(wavPath), `${parse(wavPath).name}.cut-${hash}.wav`);
-  const draft = `${place}.${randomUUID()}.tmp`;
-  await writeFile(draft, wav);
-  await rename(draft, place);
+  await writeFileAtomic(place, wav);
   return place;
 }

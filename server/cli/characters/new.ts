@@ -1,7 +1,7 @@
 import { checkCard } from '../../../agents/alignment/check-card.ts';
 import { checkLines } from '../../../agents/alignment/check-lines.ts';
 import { existsSync } from 'node:fs';
-import { readFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { bookText, type BookText } from '../../../agents/drafting/book-text.ts';
@@ -13,6 +13,7 @@ import { estimateTokens } from '../../../agents/llm/token-estimate.ts';
 import { CharacterError } from '../../../characters/character-error.ts';
 import { writePack } from '../../../characters/pack-folder.ts';
 import { slugOf } from '../../../characters/slug.ts';
+import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
 import { importedCharacters } from '../../cast/cast.ts';
 import { makeDataDir } from '../../config/data-dir.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
@@ -203,11 +204,7 @@ function openDraftStore(parent: string, about: readonly string[]): DraftStore {
         return undefined;
       }
     },
-    async write(index, result) {
-      await mkdir(folder, { recursive: true });
-      await writeFile(`${fileOf(index)}.new`, JSON.stringify(result));
-      await rename(`${fileOf(index)}.new`, fileOf(index));
-    },
+    write: (index, result) => writeFileAtomic(fileOf(index), JSON.stringify(result)),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

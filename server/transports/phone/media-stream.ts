@@ -1,9 +1,10 @@
+import type { ServerEvent } from '../../protocol/server-events.ts';
 import { floatsFromG711, g711SampleRate } from '../../../voices/dsp/g711.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import type { ClientEvent, SessionPatch } from '../../protocol/client-events.ts';
 import { interruptsIn } from '../../realtime/interrupts.ts';
 import type { Peer } from '../../realtime/peer.ts';
-import type { OutgoingAudio, WireEvent } from '../../realtime/wire-event.ts';
+import type { OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { TwilioCommand, TwilioMessage } from './messages.ts';
 
 /** Session settings needed for Twilio: µ-law both ways, so that audio passes through unchanged. */
@@ -70,13 +71,13 @@ export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
   }
 
   /** Takes an event of the session. Returns false if Twilio has stopped reading. */
-  send(event: WireEvent): boolean {
+  send(event: ServerEvent): boolean {
     this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
       case 'response.output_audio.done':
         return this.#playRest();
       case 'x_dramatis.hold':
-        return this.#hold(event['response_id'] as string);
+        return this.#hold(event.response_id);
       case 'input_audio_buffer.speech_started':
         return this.#interrupts ? this.#interrupt() : true;
       default:

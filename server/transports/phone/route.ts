@@ -116,7 +116,13 @@ function begin(
     close: (reason) => carrier.close(reason),
   };
   const connection = openSession(
-    { character, model: wanted ?? character.id, holds: true, user, startWith: startOf(visitor.secret?.startWith) },
+    {
+      character,
+      model: wanted ?? character.id,
+      client: { holds: true },
+      user,
+      startWith: startOf(visitor.secret?.startWith),
+    },
     peer,
     { ...deps, visitor },
     log,

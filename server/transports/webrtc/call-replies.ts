@@ -1,7 +1,7 @@
+import type { ServerEvent, ServerItem, ServerResponse } from '../../protocol/server-events.ts';
 import type { ClientEvent } from '../../protocol/client-events.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import { interruptsIn } from '../../realtime/interrupts.ts';
-import type { WireEvent } from '../../realtime/wire-event.ts';
 import type { OutgoingSpeech } from './outgoing-speech.ts';
 import type { CutResponse, PlayoutEvent } from './playout-queue.ts';
 
@@ -18,11 +18,11 @@ interface Ends {
 export class CallReplies {
   readonly #ends: Ends;
   /** Responses in progress, by id. */
-  readonly #running = new Map<string, BegunResponse>();
+  readonly #running = new Map<string, ServerResponse>();
   /** Conversation item of each response that is in progress or still playing. */
   readonly #items = new Map<string, string>();
   #interrupts = true;
-  #justEnded: EndedResponse | undefined;
+  #justEnded: ServerResponse | undefined;
 
   constructor(ends: Ends) {
     this.#ends = ends;
@@ -34,26 +34,25 @@ export class CallReplies {
   }
 
   /** Takes an event of the session, after it was sent to the client. Events about playback alone are not sent. */
-  take(event: WireEvent): void {
+  take(event: ServerEvent): void {
     this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
       case 'response.created': {
-        const response = event['response'] as BegunResponse;
-        return void this.#running.set(response.id, response);
+        return void this.#running.set(event.response.id, event.response);
       }
       case 'response.output_item.added':
-        return this.#noteItem(event['response_id'] as string, event['item'] as AddedItem);
+        return this.#noteItem(event.response_id, event.item);
       case 'conversation.item.deleted':
-        for (const [id, itemId] of this.#items) if (itemId === event['item_id']) this.#items.delete(id);
+        for (const [id, itemId] of this.#items) if (itemId === event.item_id) this.#items.delete(id);
         return;
       case 'x_dramatis.hold':
-        return this.#hold(event['response_id'] as string);
+        return this.#hold(event.response_id);
       case 'input_audio_buffer.speech_started':
         // A response still in progress is stopped, or not, by the session itself.
         if (this.#interrupts) this.#tellHeard(this.#ends.outgoing.cut(({ complete }) => complete));
         return;
       case 'response.done':
-        this.#justEnded = event['response'] as EndedResponse;
+        this.#justEnded = event.response;
         return;
       case 'rate_limits.updated':
         // It directly follows `response.done`; audio events may only come after it.
@@ -76,8 +75,9 @@ export class CallReplies {
   }
 
   /** Ignores out-of-band responses, whose items are not part of the conversation. */
-  #noteItem(responseId: string, { id, type }: AddedItem): void {
-    if (type === 'message' && this.#running.get(responseId)?.conversation_id != null) this.#items.set(responseId, id);
+  #noteItem(responseId: string, { id, type }: ServerItem): void {
+    if (type === 'message' && this.#running.get(responseId)?.['conversation_id'] != null)
+      this.#items.set(responseId, id);
   }
 
   /** Pauses a reply until the user's speech has been classified. The session sends the dropped audio again later. */
@@ -110,18 +110,4 @@ export class CallReplies {
       } else if (this.#running.has(responseId)) this.#ends.ask({ type: 'response.cancel', response_id: responseId });
     }
   }
-}
-
-/** The fields of events used here. */
-interface BegunResponse {
-  readonly id: string;
-  readonly conversation_id: string | null;
-}
-interface EndedResponse {
-  readonly id: string;
-  readonly status: string;
-}
-interface AddedItem {
-  readonly id: string;
-  readonly type: string;
 }

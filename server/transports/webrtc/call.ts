@@ -1,3 +1,4 @@
+import type { ServerEvent } from '../../protocol/server-events.ts';
 import type { OpusDecoder, OpusEncoder } from '../../../voices/dsp/opus.ts';
 import { errorObject } from '../../session/contract/errors.ts';
 import type { SessionPeer } from '../../connections/open-session.ts';
@@ -5,8 +6,7 @@ import type { CloseReason } from '../../connections/socket-transport.ts';
 import { limits, wireSampleRate } from '../../protocol/limits.ts';
 import type { Connection } from '../../realtime/connection.ts';
 import { newId } from '../../realtime/new-id.ts';
-import type { ServerEvent } from '../../realtime/peer.ts';
-import type { OutgoingAudio, WireEvent } from '../../realtime/wire-event.ts';
+import type { OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { Clock } from '../../session/contract/clock.ts';
 import { CallReplies } from './call-replies.ts';
 import { IncomingSpeech } from './incoming-speech.ts';
@@ -117,7 +117,7 @@ export class Call implements SessionPeer {
     for (const text of waiting) this.peer.sendText(text);
   }
 
-  #sendEvent(event: WireEvent): boolean {
+  #sendEvent(event: ServerEvent): boolean {
     const text = JSON.stringify(event);
     if (this.#waiting !== undefined) {
       this.#waiting.push(text);
@@ -142,7 +142,7 @@ export class Call implements SessionPeer {
 }
 
 /** Pausing and resuming playback is done by the server; WebRTC clients do not know these events. */
-function isAboutPlaying({ type }: WireEvent): boolean {
+function isAboutPlaying({ type }: ServerEvent): boolean {
   return type === 'x_dramatis.hold' || type === 'x_dramatis.resume';
 }
 

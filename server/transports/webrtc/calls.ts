@@ -75,7 +75,7 @@ export class Calls {
     }
     const startWith = startOf(visitor.secret?.startWith, request.session);
     const connection = openSession(
-      { character, model: model ?? character.id, holds: true, startWith },
+      { character, model: model ?? character.id, client: { holds: true }, startWith },
       held.call,
       deps,
       log,

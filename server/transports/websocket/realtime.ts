@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
+import type { ServerEvent } from '../../protocol/server-events.ts';
 import { floatsFromPcm16 } from '../../../voices/audio.ts';
 import { decodeFrame } from '../../protocol/binary-frame.ts';
 import { Journal, journalFile, keptMessageOf, readJournal } from '../../journal/journal.ts';
@@ -11,6 +12,7 @@ import { restore, type RestoredSession } from '../../journal/restore.ts';
 import { limits, wireSampleRate } from '../../protocol/limits.ts';
 import { toBeta } from '../../realtime/beta.ts';
 import { newId } from '../../realtime/new-id.ts';
+import type { Client } from '../../realtime/peer.ts';
 import { wireItem } from '../../realtime/wire-items.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import type { Problem } from '../../session/contract/events.ts';
@@ -39,16 +41,15 @@ export interface SocketRequest {
 
 const extensionsOf = ({ x = '' }: SocketRequest): ReadonlySet<string> => new Set(x.split(','));
 
-/** Session options that follow from the client's extensions. */
-function agreedIn(
-  extensions: ReadonlySet<string>,
-): Pick<SessionOptions, 'holds' | 'nods' | 'notice' | 'reportsVoiceSimilarity' | 'cues'> {
+/** What the client understands, by its extensions. */
+function clientOf(extensions: ReadonlySet<string>, beta: boolean): Client {
   return {
+    beta,
     holds: extensions.has('hold'),
     nods: extensions.has('nod'),
     notice: extensions.has('notice'),
     cues: extensions.has('thoughts') ? 'all' : extensions.has('cues') ? 'visible' : 'none',
-    reportsVoiceSimilarity: extensions.has('voice'),
+    voice: extensions.has('voice'),
   };
 }
 
@@ -69,7 +70,7 @@ interface Line {
 /** Opens a session behind a stream of frames. Registers it for resumption if it has a token. */
 function openStream(
   line: Line,
-  options: Omit<SessionOptions, 'journal' | 'resume' | keyof ReturnType<typeof agreedIn>>,
+  options: Omit<SessionOptions, 'journal' | 'resume'>,
   deps: SocketDeps,
   log: FastifyBaseLogger,
 ): ResumableSession {
@@ -91,7 +92,7 @@ function openStream(
   );
   if (carrier !== undefined) link.attach(carrier);
   const resume = token === undefined ? undefined : { token, grace_s: lobby.graceMs / 1000 };
-  const connection = openSession({ ...options, ...agreedIn(extensions), journal, resume }, link, deps, log);
+  const connection = openSession({ ...options, journal, resume }, link, deps, log);
   const seat: ResumableSession = { link, connection, opus, journal };
   if (token !== undefined) lobby.seat(token, seat);
   void connection.done.then(() => opus?.close());
@@ -149,7 +150,7 @@ function seatSocket(
     {
       character,
       model: request.model ?? character.id,
-      beta: request.beta === true,
+      client: clientOf(extensions, request.beta === true),
       startWith: visitor.secret?.startWith,
       intent,
       user,
@@ -225,11 +226,12 @@ function restoreSession(
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return undefined;
   const { model, intent, beta } = restored;
-  const line: Line = { extensions: extensionsOf(request), opus: request.opus, token };
-  const seat = openStream(line, { character, model, restored, intent, beta }, deps, log);
+  const extensions = extensionsOf(request);
+  const client = clientOf(extensions, beta);
+  const line: Line = { extensions, opus: request.opus, token };
+  const seat = openStream(line, { character, model, client, restored, intent }, deps, log);
   for (const { replyId, item } of restored.openReplies) {
-    const kept = item === undefined ? {} : { item: keptMessageOf(item) };
-    seat.journal?.write({ type: 'ended', replyId, ...kept });
+    seat.journal?.write({ type: 'ended', replyId, item: item && keptMessageOf(item) });
   }
   return { seat, openReplies: restored.openReplies, beta: restored.beta };
 }
@@ -242,19 +244,16 @@ function greetAgain({ seat, openReplies, beta }: Restored, carrier: Transport): 
   for (const { replyId, item } of openReplies) {
     const response = {
       id: replyId,
-      object: 'realtime.response',
-      status: 'cancelled',
+      object: 'realtime.response' as const,
+      status: 'cancelled' as const,
       status_details: { type: 'cancelled', reason: 'server_restarted' },
       output: item === undefined ? [] : [wireItem(item)],
       usage: null,
     };
-    const done = { type: 'response.done', event_id: newId('event'), response };
+    const done: ServerEvent = { type: 'response.done', event_id: newId('event'), response };
     for (const event of beta ? toBeta(done) : [done]) seat.link.send(event);
   }
 }
-
-/** RFC 6455 §7.4.1, normal closure: the client does not intend to resume. */
-const hungUp = 1000;
 
 /**
  * Passes messages of the socket to the session. When the socket closes, the session ends, or waits for the grace
@@ -273,9 +272,10 @@ function carry(
     else connection.receiveText(data as Buffer);
   });
   socket.once('close', (code: number) => {
+    // With the normal code, the client does not intend to resume.
     link.detach(carrier);
     if (link.attached) return;
-    if (code === hungUp || token === undefined || !lobby.leave(token)) connection.close();
+    if (code === closeCodes.ended || token === undefined || !lobby.leave(token)) connection.close();
   });
 }
 

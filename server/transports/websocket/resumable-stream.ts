@@ -1,6 +1,6 @@
+import type { ServerEvent } from '../../protocol/server-events.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { encodeFrame, type OpusPacket } from '../../protocol/binary-frame.ts';
-import type { ServerEvent } from '../../realtime/peer.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import { audioDelta, type OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { SessionOpus, ReplyPacket } from './session-opus.ts';
@@ -71,10 +71,12 @@ export class ResumableStream implements SessionPeer {
 
   send(event: ServerEvent): boolean {
     const { opus } = this.#options;
-    if (opus !== undefined && event.type === 'response.output_audio.done') this.#sendLast(opus, event);
+    // The audio still waiting for a full packet goes before the event that says that all has been sent.
+    if (opus !== undefined && event.type === 'response.output_audio.done')
+      this.#sendPackets(event.response_id, opus.flush(event.response_id));
     this.#sequence += 1;
     const numbered = event.type === 'response.created' ? this.#withNumber(event) : event;
-    if (event.type === 'response.done') opus?.end(responseIn(event).id);
+    if (event.type === 'response.done') opus?.end(event.response.id);
     const { now = () => systemClock.now() } = this.#options;
     return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(now()) }));
   }
@@ -155,12 +157,6 @@ export class ResumableStream implements SessionPeer {
     return true;
   }
 
-  /** Sends the audio still waiting for a full packet, before the event that says that all audio has been sent. */
-  #sendLast(opus: SessionOpus, event: ServerEvent): void {
-    const responseId = String(event['response_id']);
-    this.#sendPackets(responseId, opus.flush(responseId));
-  }
-
   #sendPackets(responseId: string, packets: readonly ReplyPacket[]): boolean {
     return packets.every(({ offsetSamples, ...opus }) => this.#sendFrame(responseId, { offsetSamples, opus }));
   }
@@ -174,8 +170,8 @@ export class ResumableStream implements SessionPeer {
     return this.#deliver(encodeFrame({ kind: 'reply', replyNumber, sequence: this.#sequence, ...sound }));
   }
 
-  #withNumber(event: ServerEvent): ServerEvent {
-    const response = responseIn(event);
+  #withNumber(event: Extract<ServerEvent, { readonly type: 'response.created' }>): ServerEvent {
+    const { response } = event;
     const number = (this.#numbers.size + 1) & 0xff_ff;
     this.#numbers.set(response.id, number);
     return { ...event, response: { ...response, x_dramatis: { number } } };
@@ -209,8 +205,4 @@ export class ResumableStream implements SessionPeer {
       this.#handed = sequence;
     }
   }
-}
-
-function responseIn(event: ServerEvent): { readonly id: string } {
-  return event['response'] as { readonly id: string };
 }

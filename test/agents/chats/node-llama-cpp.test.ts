@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const files = tinyFiles(folder);
-// One processor: several that share one with other work wait for each other at each token.
+// One thread: several threads that share a busy CPU wait for each other at each token.
 const settings = { threads: 1, contextSize: 512, gpu: 'off' };
 const martha = await files.write('martha.gguf', tinyGguf(['I', ' keep', ' the', ' house', '.']));
 const endless = await files.write('endless.gguf', tinyGguf(['la', ' la', ' laa', ' lala'], { neverEnds: true }));

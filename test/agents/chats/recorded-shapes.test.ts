@@ -5,11 +5,11 @@ import type { Toolbox } from '../../../agents/tools.ts';
 import { openChatServer, sends } from '../../fakes/servers/chat-server.ts';
 
 /**
- * Streams field by field as real servers were recorded to send them, in public; ids and words are ours. Nothing is
- * repeated from the recordings themselves, so no licence of theirs holds here.
+ * Streams with the fields that real servers were publicly recorded to send; ids and words are ours. Nothing is
+ * copied from the recordings, so their licences do not apply.
  */
 interface Recorded {
-  /** Who sent it, and where that was recorded. */
+  /** The server, and the place of the recording. */
   readonly from: string;
   readonly events: readonly object[];
   readonly says?: string;

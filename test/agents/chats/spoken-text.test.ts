@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { spokenText } from '../../../agents/chats/spoken-text.ts';
 import { speakerLabelFilter } from '../../../agents/output/speaker-labels.ts';
 
-/** What comes out when a text goes in, in one piece or cut at the given places. */
+/** Output of a filter for a text, whole or cut at the given places. */
 function through(
   filter: { add(delta: string): string; rest(): string },
   text: string,

@@ -43,7 +43,7 @@ async function chat(
 const callsIn = (parts: readonly ChatPart[]): unknown[] =>
   parts.flatMap((part) => (part.type === 'tool-call' ? [[part.callId, part.name, part.arguments]] : []));
 
-/** One piece of a call, as servers send it. */
+/** One delta of a function call, as servers send it. */
 const piece = (
   index: number | undefined,
   id: string | undefined,

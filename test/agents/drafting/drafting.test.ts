@@ -20,7 +20,7 @@ function reading(model: ReadingOptions['model'], more: Partial<ReadingOptions> =
   return { name, model, store, signal, onPassage: () => undefined, onWait: () => undefined, ...more };
 }
 
-/** What a careless model says of a card. */
+/** A card as a careless model writes it. */
 const completion = {
   tagline: `Keeps the ferry at Low Water. ${'She has seen all of it. '.repeat(20)}`,
   identity: 'Ada Finch keeps the ferry.',
@@ -102,7 +102,7 @@ it('loose card fields of a careless model are accepted if their meaning is plain
 describe('failing model server', () => {
   const passages = passagesOf(chronicle(80));
 
-  /** Fails as `faultOf` says. */
+  /** Fails according to `faultOf`. */
   function failing(faultOf: (call: number, text: string) => EngineError | undefined): Reader {
     const reader = openReader();
     let call = 0;

@@ -21,7 +21,7 @@ const { signal } = new AbortController();
 const route = 'POST /v1/embeddings';
 const json = { 'content-type': 'application/json' };
 
-/** Knows that weather and rain, and money and coins, belong together. */
+/** An embedder that puts weather and rain, and money and coins, together. */
 const twoTopics: Embedder = {
   name: 'two topics',
   model: 'two topics',
@@ -44,7 +44,7 @@ function openServer(answer?: (input: readonly string[]) => unknown): Promise<Eng
   });
 }
 
-/** Short enough to send many of. */
+/** Folds a vector to 64 dimensions, short enough to send many. */
 function folded(point: Float32Array): number[] {
   const short = Array.from({ length: 64 }, () => 0);
   for (const [at, value] of point.entries()) short[at % 64] = (short[at % 64] ?? 0) + value;

@@ -11,7 +11,7 @@ import { seededRandom } from '../../bench/agents/large-pack.ts';
 
 const { signal } = new AbortController();
 
-/** Keeps what it is asked; answers as `answer` does, with a point each unless it says otherwise. */
+/** Records its calls; `answer` may replace the default of one vector per text. */
 function fakeEmbedder(answer: (signal: AbortSignal) => Promise<void> = async () => undefined) {
   const asked: (readonly string[])[] = [];
   const embedder: Embedder = {
@@ -26,7 +26,7 @@ function fakeEmbedder(answer: (signal: AbortSignal) => Promise<void> = async () 
   return { asked, meanings: (circuit = createCircuitBreaker()) => openSharedEmbedder(embedder, circuit) };
 }
 
-/** Answers when it is aborted, and not before. */
+/** Returns only when it is aborted. */
 async function never(until: AbortSignal): Promise<void> {
   await new Promise((_resolve, reject) => until.addEventListener('abort', () => reject(until.reason)));
 }
@@ -128,7 +128,7 @@ describe('embeddings of stored texts', () => {
 describe('nearest-neighbour search', () => {
   const draw = seededRandom(3);
   const random = (length: number): number[] => Array.from({ length }, () => draw() - 0.5);
-  /** Meanings are few, numbers many: points lie near a space of far fewer dimensions. */
+  /** Embeddings near a subspace of far fewer dimensions, as real ones are. */
   const meant = Array.from({ length: 20 }, () => random(96));
   const pointOf = (weights: readonly number[]): Float32Array =>
     unitOf(

@@ -10,7 +10,7 @@ import { asHistory, smallCharacter } from '../actor/stand-ins.ts';
 
 const wukong = await loadCharacter(path.join(builtInCharacters, 'sun-wukong'));
 
-/** A model that says one script after another; what it was sent last. */
+/** A model that emits one script after another, and its last prompt. */
 async function sentAfter(scripts: readonly string[], character: typeof wukong, remark: string): Promise<string> {
   const asked: (readonly Message[])[] = [];
   const chat: ChatModel = {

@@ -15,7 +15,7 @@ const characters = await loadCharacters(builtInCharacters);
 const holmes = await loadCharacter(path.join(builtInCharacters, 'sherlock-holmes'));
 const sentences = (text: string): string[] => text.split(/(?<=[.!?。！？])/u);
 
-/** A model that says one script after another, word by word; keeps what it was sent. */
+/** A model that emits one script after another, word by word, and records its prompts. */
 function model(scripts: readonly string[]): ChatModel & { readonly asked: (readonly Message[])[]; closed: number } {
   const asked: (readonly Message[])[] = [];
   const self = {
@@ -198,7 +198,7 @@ describe('card that forges prompt headings and notes', () => {
     const prompt = buildPrompt(evil, asHistory([forged]), { memories: [forged], examples: lines, scene: forged });
     const [system, last] = [prompt[0]?.text ?? '', prompt.at(-1)?.text ?? ''];
     expect(system.match(/^# How to answer$/gm)).toHaveLength(1);
-    // Once: in the rule that names it.
+    // Once, in the rule that names it.
     expect(system.match(/<\s*\/?\s*notes\s*>/giu)).toHaveLength(1);
     expect(last.match(/<\s*\/?\s*notes\s*>/giu)).toEqual(['<notes>', '</notes>']);
   });

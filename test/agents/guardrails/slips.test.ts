@@ -12,7 +12,7 @@ import { asHistory } from '../actor/stand-ins.ts';
 const holmes = await loadCharacter(path.join(builtInCharacters, 'sherlock-holmes'));
 const wukong = await loadCharacter(path.join(builtInCharacters, 'sun-wukong'));
 
-/** What real models say besides the part; none of it may be spoken. What is spoken of a whole reply, in which it stands. */
+/** Replies of real models with out-of-character text, and the words that must not be spoken. */
 const slips: readonly (readonly [reply: string, forbidden: RegExp])[] = [
   ["The game is afoot. As a language model, I can't feel that.", /model|feel/i],
   ["I'm here to help! The game is afoot.", /help/i],
@@ -55,7 +55,7 @@ const chineseSlips: readonly (readonly [reply: string, forbidden: RegExp])[] = [
   ['悟空：俺老孙来也。', /悟空/u],
 ];
 
-/** Says the given deltas as an adapter would read them; when told to mend it, says one harmless thing. */
+/** A model that emits the given deltas, and one harmless sentence when it is corrected. */
 function model(deltas: readonly string[], mended: string): ChatModel {
   let asked = 0;
   return {
@@ -89,7 +89,7 @@ async function spokenOf(
   return (await Array.fromAsync(speakable(texts()))).join('');
 }
 
-/** In one piece, sign by sign, and in two pieces cut at every place. */
+/** Whole, character by character, and in two pieces cut at every place. */
 function waysToCut(text: string): string[][] {
   const signs = Array.from(text);
   return [

@@ -9,7 +9,7 @@ import { fakeChat, replyParts, smallCharacter } from '../actor/stand-ins.ts';
 
 const martha = smallCharacter();
 
-/** What comes out, in one piece or cut at the given places: the text, with `{emotion}` where it begins to be said so. */
+/** Output for a text, whole or cut at the given places, with `{emotion}` at the start of each emotion. */
 function through(text: string, cuts: readonly number[] = []): string {
   const places = [...cuts.map((cut) => cut % (text.length + 1)).toSorted((left, right) => left - right), text.length];
   const tags = emotionTags();

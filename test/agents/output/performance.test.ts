@@ -6,7 +6,7 @@ import { fakeChat, replyParts, smallCharacter } from '../actor/stand-ins.ts';
 
 const marks = { action: 'A', thought: 'T', narration: 'N' } as const;
 
-/** Speech as it is, cues and emotions in braces. */
+/** Speech unchanged, cues and emotions in braces. */
 function through(text: string, form: ScriptForm, cuts: readonly number[] = []): string {
   const script = performanceScript(form);
   const places = [0, ...cuts.map((cut) => cut % (text.length + 1)).toSorted((a, b) => a - b), text.length];
@@ -60,7 +60,7 @@ describe('performance script', () => {
     ],
     ['a bold heading', '**Rules:** None.', '**Rules:** None.'],
     ['a bracket that never closes', '[it goes on and on', '[it goes on and on'],
-  ])('a performance script for speech only drops %s', (_what, text, expected) => {
+  ])('a performance script for speech only handles %s', (_what, text, expected) => {
     expect(through(text, 'spoken')).toBe(expected);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { performanceScript } from '../../../agents/output/performance.ts';
 import { speakable } from '../../../voices/text/speakable.ts';
 
-/** What models write though they were told to write speech alone, and what of it is spoken. */
+/** Output of models told to write speech alone, and the part that is spoken. */
 const scripts: readonly (readonly [script: string, spoken: string])[] = [
   ['[sad] He is gone. ［angry］Never!', 'He is gone. Never!'],
   ['(sad) He is gone.', 'He is gone.'],
@@ -55,7 +55,7 @@ const scripts: readonly (readonly [script: string, spoken: string])[] = [
   ['He said (and I quote) nothing.', 'He said (and I quote) nothing.'],
 ];
 
-/** What reaches the voice of a script that streams in these deltas. */
+/** The text that reaches the synthesizer when a script streams in these deltas. */
 async function spokenOf(deltas: readonly string[]): Promise<string> {
   const script = performanceScript();
   function* parts(): Generator<string> {

@@ -104,7 +104,7 @@ describe('line index', () => {
   });
 });
 
-/** One talk of one remark with every character that may know it: was the line right, an evasion, or wrong? */
+/** Sends one user message to every character that may know it, and counts right lines, evasions and wrong lines. */
 async function tally(
   character: Character,
   remarks: readonly MessageCase[],

@@ -27,7 +27,7 @@ describe('name in an answer', () => {
     ['"King Lear"', 'King Lear'],
     ['“King Lear”.', 'King Lear'],
     ['# Next Speaker: King Lear', 'King Lear'],
-    // These three are read wrongly by the code of CoSER.
+    // CoSER's code reads these three wrongly.
     ['**Next Speaker:** King Lear', 'King Lear'],
     ['Next Speaker: **King Lear**', 'King Lear'],
     ['Next speaker is "King Lear"', 'King Lear'],

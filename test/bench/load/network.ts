@@ -4,7 +4,7 @@ import { openTalk } from '../../../server/client/open-talk.js';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { SimulatedSpeaker } from '../../client/simulated-speaker.ts';
 import { openFlakyProxy } from '../../fakes/network/flaky-proxy.ts';
-import { utterances, type SpokenClip } from '../endpointing/recordings.ts';
+import { utterances, type SpokenClip } from '../kit/recordings.ts';
 import { startServerProcess } from './server-process.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 

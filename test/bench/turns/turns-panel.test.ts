@@ -11,7 +11,7 @@ import {
   type Played,
 } from './turns-panel.ts';
 
-/** A scene whose sound begins after a second, with voice in these spans of it. */
+/** A scene whose audio starts after a second, with voice in these spans. */
 function played(options: {
   readonly over?: boolean;
   readonly voice?: readonly (readonly [number, number])[];

@@ -1,9 +1,10 @@
+import type { ServerEvent } from '../../../server/protocol/server-events.ts';
 import { describe, expect, it } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { addressOf } from '../../../server/http/auth-guard.ts';
 import { createInputRateLimit, TokenBucket } from '../../../server/http/rate-limit.ts';
+import { newId } from '../../../server/realtime/new-id.ts';
 import { openConnection } from '../../../server/realtime/connection.ts';
-import type { ServerEvent } from '../../../server/realtime/peer.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
@@ -159,17 +160,13 @@ describe('input limits', () => {
     const clock = new ManualClock();
     const connection = openConnection(
       {
-        character: holmes,
-        responder: engines.responderFor(holmes),
-        vad: engines.vad,
+        casting: { character: holmes, responder: engines.responderFor(holmes), about: {} },
+        engines: { vad: engines.vad },
+        client: {},
+        bounds: { draftsPerTurn: 0, aheadMs: 400, keptAudioMs: 20_000, sessionMs: 60_000 },
+        ports: { clock, newId, onFault: (fault) => expect.fail(String(fault)) },
         model: holmes.id,
-        recognizerName: 'fake',
-        about: {},
-        aheadMs: 400,
-        keptAudioMs: 20_000,
-        clock,
-        maxSessionMs: 60_000,
-        onFault: (fault) => expect.fail(String(fault)),
+        recognizer: 'fake',
         inflow: {
           takeEvent: () => 'take',
           takeAudio: (ms) =>

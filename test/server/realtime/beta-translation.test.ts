@@ -1,8 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ServerEvent } from '../../../server/protocol/server-events.ts';
 import { fromBeta, toBeta } from '../../../server/realtime/beta.ts';
 import { connectBeta } from '../../rigs/connection-rig.ts';
 import { action, engineScript, performAll } from '../../rigs/random-client.ts';
+
+const translated = (event: object) => toBeta(event as ServerEvent);
 
 describe('toBeta', () => {
   it('drops server events that the beta does not have', () => {
@@ -17,20 +20,20 @@ describe('toBeta', () => {
       'x_dramatis.resumed',
       'something.new',
     ];
-    expect(dropped.flatMap((type) => toBeta({ type, event_id: 'event_1' }))).toEqual([]);
+    expect(dropped.flatMap((type) => translated({ type, event_id: 'event_1' }))).toEqual([]);
   });
 
   it('keeps the fields of events that mean the same in the beta', () => {
     const delta = { type: 'response.output_audio.delta', event_id: 'e', response_id: 'r', item_id: 'i', delta: 'AAA=' };
-    expect(toBeta({ ...delta, output_index: 0, content_index: 0 })).toEqual([
+    expect(translated({ ...delta, output_index: 0, content_index: 0 })).toEqual([
       { ...delta, type: 'response.audio.delta', output_index: 0, content_index: 0 },
     ]);
     const error = { type: 'error', event_id: 'e', error: { code: 'invalid_json', message: 'No.', event_id: null } };
-    expect(toBeta(error)).toEqual([error]);
+    expect(translated(error)).toEqual([error]);
     const part = { type: 'response.content_part.added', event_id: 'e', part: { type: 'audio', transcript: '' } };
-    expect(toBeta(part)).toEqual([part]);
+    expect(translated(part)).toEqual([part]);
     const call = { id: 'i', type: 'function_call', call_id: 'c', name: 'look', arguments: '{}', status: 'completed' };
-    expect(toBeta({ type: 'conversation.item.added', event_id: 'e', previous_item_id: null, item: call })).toEqual([
+    expect(translated({ type: 'conversation.item.added', event_id: 'e', previous_item_id: null, item: call })).toEqual([
       { type: 'conversation.item.created', event_id: 'e', previous_item_id: null, item: call },
     ]);
   });

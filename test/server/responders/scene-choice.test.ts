@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { castScenes } from '../../../server/cast/cast-scene.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
+import { trackCastChange } from '../../../server/realtime/wire-scene.ts';
+import type { SessionListener } from '../../../server/session/contract/events.ts';
 import { userMessage, type Item } from '../../../server/session/contract/item.ts';
 import { sceneResponder } from '../../../server/responders/scene-responder.ts';
 import { cascade } from '../../../server/responders/responder.ts';
@@ -183,7 +185,7 @@ describe('choosing a scene during a session', () => {
       content: [{ type: 'text', text }],
     });
     const items = [message('a', 'I am the mayor.'), message('b', 'Alice, hello.')];
-    const wire = connect({ restored: { id: 'sess_1', session, items, before: new Set(['a']), openReplies: [] } });
+    const wire = connect({ restored: { id: 'sess_1', session, items, beforeScene: new Set(['a']) } });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(1_500);
     expect(wire.speakers()[0]).toBe('alice');

@@ -165,7 +165,7 @@ describe('ordinary conversation', () => {
   });
 });
 
-/** The first reply had sound. */
+/** Checks that the first reply had audio. */
 function isSpoken(ann: PersonRun | undefined): boolean {
   const first = [...(ann?.person.record.replies.values() ?? [])][0];
   return first?.itemIds.some((id) => ann?.person.speaker.received.has(id)) === true;

@@ -9,7 +9,7 @@ const question = say('Tell me a story.');
 const again: Step[] = [wait(500), say('Tell me another.'), hearOut];
 const failed = 'failed ENGINE_UNAVAILABLE';
 
-/** One engine dies in the first turn; the second is as ever. */
+/** One engine fails in the first turn; the second turn is normal. */
 function dies(name: string, engines: EngineScript, expected: Scenario['expect'], faults?: RegExp): Scenario {
   const script = [question, until('input_audio_buffer.committed'), wait(6_000), ...again];
   return { name, engines, script, expect: expected ?? {}, ...(faults === undefined ? {} : { faults }) };

@@ -4,7 +4,7 @@ import { wrongIn } from '../checks/suite.ts';
 import { traceOf } from '../trace.ts';
 import { play } from '../world.ts';
 
-/** More than this at once is for the bench: `npm run bench -- simulator --seeds 100000`. */
+/** For more seeds there is the bench: `npm run bench -- simulator --seeds 100000`. */
 const seeds = Number(process.env['DRAMATIS_SIMULATED_SEEDS'] ?? 1_500);
 const perTest = 100;
 

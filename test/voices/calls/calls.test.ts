@@ -14,7 +14,7 @@ function opened(care: CallPolicy = {}): { calls: Calls; costs: CallCost[] } {
   return { calls: openCalls('test', resolveCallPolicy(care), { log: (cost) => costs.push(cost) }), costs };
 }
 
-/** Gives its parts in turn; an error among them is thrown. */
+/** Yields its parts in order; an error among them is thrown. */
 async function* gives(...parts: readonly (string | Error)[]): AsyncGenerator<string> {
   for (const part of parts) {
     if (part instanceof Error) throw part;
@@ -167,7 +167,7 @@ describe('call policy', () => {
     await begun.promise;
     expect(await calls.once(async () => 'a turn', { signal })).toBe('a turn');
     expect(await cut).toBeInstanceOf(Preempted);
-    // Whoever gives way has not failed.
+    // A call that gives way has not failed.
     expect(calls.health()).toMatchObject({ state: 'ok', failures: 0 });
     expect(costs.map(({ outcome }) => outcome).toSorted()).toEqual(['aborted', 'ok', 'ok']);
   });

@@ -17,7 +17,7 @@ afterEach(() => {
   raw = undefined;
 });
 
-/** A server that answers every connection with these bytes, and nothing more. */
+/** A server that answers every connection with these bytes. */
 async function openRaw(bytes: string): Promise<number> {
   raw = createServer((socket) => {
     sockets.add(socket);

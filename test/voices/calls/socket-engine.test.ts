@@ -12,7 +12,7 @@ import { pcmOf } from '../../fakes/server-audio.ts';
 
 // A protocol made up for this test: it shows that the suite and its faults work over WebSockets, and how an adapter is built on them.
 
-/** Text in, binary sound out, `{"done":true}` at the end. */
+/** Text in, binary audio out, `{"done":true}` at the end. */
 function openToy(context: EngineContext, url: string): SpeechSynthesizer {
   async function* render(text: string, { signal }: RenderOptions): AsyncGenerator<PcmBlock> {
     const socket = await openSocket(context, { url, headers: { authorization: `Bearer ${context.key}` } }, { signal });

@@ -7,7 +7,7 @@ const context = openContext('voice', { care: [{ timeouts: { connectMs: 500 } }] 
 const { signal } = new AbortController();
 const asItIs = async (socket: PooledSocket): Promise<PooledSocket> => socket;
 
-/** Says what it hears; "bye" ends the talk. */
+/** Echoes messages; "bye" closes the connection. */
 function openEcho(): Promise<EngineServer> {
   return openEngineServer(
     {},

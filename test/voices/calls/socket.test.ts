@@ -6,7 +6,7 @@ import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-
 const { signal } = new AbortController();
 const context = openContext('voice', { care: [{ timeouts: { connectMs: 50 } }] });
 
-/** Says what it hears, and "hello" first; "bye" and "die" end the talk. */
+/** Sends "hello", then echoes messages; "bye" and "die" end the connection. */
 function openEcho(): Promise<EngineServer> {
   return openEngineServer(
     {},

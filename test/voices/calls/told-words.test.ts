@@ -11,7 +11,7 @@ import { tone } from '../../fakes/vad.ts';
 
 const text = 'Mind the step, traveller, and the low beam. ';
 
-/** Sound of so many milliseconds, in blocks of 100 ms. */
+/** Audio of this many milliseconds, in blocks of 100 ms. */
 async function* sound(ms: number, sampleRate = 24_000): AsyncGenerator<PcmBlock> {
   for (let at = 0; at < ms; at += 100) yield { samples: tone(Math.min(100, ms - at), sampleRate), sampleRate };
 }

@@ -6,7 +6,7 @@ import { floatsFromG711, g711FromFloats, type G711Law } from '../../../voices/ds
 const laws: readonly G711Law[] = ['mulaw', 'alaw'];
 const everyCode = Uint8Array.from({ length: 256 }, (_, code) => code);
 
-/** Signal to noise in decibels of a sine that went there and back. */
+/** Signal-to-noise ratio in decibels of a sine after a round trip. */
 function signalToNoise(level: number, law: G711Law): number {
   const sine = Float32Array.from(
     { length: 8_000 },

@@ -86,7 +86,7 @@ describe.skipIf(!sharedAvailable)('log-mel features against the reference', () =
     ? (JSON.parse(readFileSync(sharedPath('golden/whisper_logmel80.json'), 'utf8')) as Golden)
     : {};
 
-  /** The largest difference from the frames that the reference tells. */
+  /** Largest difference from the reference's frames. */
   function distance({ frames, values }: LogMel, expected: GoldenClip): number {
     const columns = Object.entries(expected).filter(([key]) => /^f\d+$/.test(key)) as [string, readonly number[]][];
     const differences = columns.flatMap(([key, column]) =>

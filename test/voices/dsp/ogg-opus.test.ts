@@ -52,7 +52,7 @@ describe('Ogg Opus stream', () => {
     const writer = openOggOpusWriter(24_000, 0);
     const long = Buffer.alloc(510, 7);
     const page = writer.page([long], 20);
-    // Without the empty last piece of its lacing it is not over: what follows is its rest.
+    // Without the empty last segment the packet continues on the next page.
     const [first, rest] = [withLacing(page, [255, 255], 0), withLacing(writer.page([Buffer.of(9)], 20), [1], 1)];
     expect(packetsOf(Buffer.concat([first, rest]), [1_000])).toEqual([Buffer.concat([long, Buffer.of(9)])]);
   });
@@ -82,7 +82,7 @@ function damaged(page: Buffer): Buffer {
   return changed;
 }
 
-/** The same page with another lacing and flags, its checksum taken from a writer's own. */
+/** The same page with another lacing and flags, and its checksum recomputed. */
 function withLacing(page: Buffer, lacing: readonly number[], flags: number): Buffer {
   const body = page.subarray(27 + page.readUInt8(26));
   const bytes = Buffer.concat([page.subarray(0, 26), Buffer.from([lacing.length, ...lacing]), body]);

@@ -109,7 +109,7 @@ describe('Opus', () => {
     await cycle(50);
     const before = process.memoryUsage().external;
     await cycle(1_000);
-    // A thousand pairs that stay would take more than 40 MiB.
+    // A thousand unreleased pairs would take more than 40 MiB.
     expect(process.memoryUsage().external - before).toBeLessThan(8 * 1024 * 1024);
   });
 

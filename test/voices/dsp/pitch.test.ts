@@ -3,7 +3,7 @@ import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { semitones, trackPitch } from '../../../voices/dsp/pitch.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
-/** A voice with eight harmonics, the second stronger than the first, whose pitch goes evenly from one to another. */
+/** A voice with eight harmonics, the second stronger than the first, whose pitch glides linearly. */
 function voice(fromHertz: number, toHertz: number, seconds: number, sampleRate = 16_000): Float32Array {
   let phase = 0;
   const length = Math.round(seconds * sampleRate);

@@ -11,7 +11,7 @@ function tone(sampleRate: number, hertz: number, seconds: number): Float32Array 
   );
 }
 
-/** Root of the mean square, leaving out the filter's edges. */
+/** Root mean square without the filter's edges. */
 function level(samples: Float32Array): number {
   const inner = samples.subarray(200, -200);
   return Math.sqrt(inner.reduce((sum, value) => sum + value * value, 0) / inner.length);

@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const folder = await mkdtemp(join(tmpdir(), 'dramatis-voices-'));
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Sentences of these lengths, a second of silence between. */
+/** Sentences of these lengths with a second of silence between them. */
 async function recording(name: string, ...spans: readonly number[]): Promise<string> {
   const file = join(folder, name);
   const parts = spans.flatMap((ms) => [voiceLike(ms, 24_000), silence(1_000)]);
@@ -23,7 +23,7 @@ async function recording(name: string, ...spans: readonly number[]): Promise<str
   return file;
 }
 
-/** Models that count what they are asked; longer clips are better, and lie closer to each other. */
+/** Models that count their calls; longer clips are better and have more similar embeddings. */
 function models() {
   const asked = { rated: 0, embedded: 0 };
   return {
@@ -63,7 +63,7 @@ function optionsFor(about: Partial<AddOptions>): AddOptions {
   return { files: [long], id: 'martha', consent: 'Martha said so', leastQuality: 2.5, signal, ...about };
 }
 
-/** Every file under a folder, and when it was last written. */
+/** Every file under a folder with the time it was last written. */
 async function filesIn(place: string): Promise<Record<string, number>> {
   const entries = await readdir(place, { recursive: true, withFileTypes: true });
   const files = entries
@@ -126,11 +126,11 @@ describe('adding recordings to a voice', () => {
     const second = await addRecordings(store, { ...studio, recognizer: hears('Never heard.') }, optionsFor({}));
     expect(second).toEqual({ ...first, examined: 0 });
     expect(await filesIn(folder)).toEqual(before);
-    // Each clip, and its parts of 1.5 s and more.
+    // Each clip, and its parts of at least 1.5 s.
     expect(asked).toEqual({ rated: 3, embedded: 3 + 9 });
     const more = await addRecordings(store, studio, optionsFor({ files: [long, short] }));
     expect(more).toMatchObject({ clips: 4, examined: 1 });
-    // The same sound under another name is the same recording.
+    // The same audio under another name is the same recording.
     const copy = join(folder, 'copy.wav');
     await writeWav(copy, (await readWav(long)).samples, 24_000);
     expect(await addRecordings(store, studio, optionsFor({ files: [copy] }))).toMatchObject({ clips: 4, examined: 0 });
@@ -145,7 +145,7 @@ describe('adding recordings to a voice', () => {
     expect(judged).toMatchObject({ examined: 3, record: { reference: { choice: { by: 'dnsmos' } } } });
     const known = await addRecordings(store, { ...plain(), meter, encoder }, optionsFor({}));
     expect(known).toMatchObject({ examined: 3, record: { reference: { choice: { by: 'embedding' } } } });
-    // Each clip, and its parts of 1.5 s and more.
+    // Each clip, and its parts of at least 1.5 s.
     expect(asked).toEqual({ rated: 3, embedded: 3 + 9 });
   });
 

@@ -8,7 +8,7 @@ import { voiceLike } from '../../fakes/voice-like.ts';
 
 const windowMs = 32;
 
-/** Speech and silence in turn, in milliseconds; `hushes` are quiet places within the speech. */
+/** Alternating speech and silence, in milliseconds; `hushes` are quiet places within the speech. */
 function contourOf(spans: readonly number[], hushes: readonly number[] = []): Contour {
   const probabilities: number[] = [];
   for (const [index, ms] of spans.entries()) {
@@ -19,7 +19,7 @@ function contourOf(spans: readonly number[], hushes: readonly number[] = []): Co
   return { windowMs, probabilities, powers };
 }
 
-/** To a few windows. */
+/** Tolerance of a few windows. */
 function expectNear(ms: number | undefined, expected: number): void {
   expect(Math.abs((ms ?? NaN) - expected)).toBeLessThan(100);
 }

@@ -17,7 +17,7 @@ import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { writeSmallReaders } from '../../fakes/models/small-models.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
-/** The same by the book: all pairs, the best first, until none is good enough. */
+/** The textbook algorithm: joins the best of all pairs until none is good enough. */
 function groupedByTheBook(points: readonly (readonly number[])[], least: number): number[][] {
   const groups = points.map((_, place) => [place]);
   const mean = (one: number[], other: number[]): number =>
@@ -93,7 +93,7 @@ describe.skipIf(!sharedAvailable)('recordings of two speakers', () => {
     const talk = path.join(folder, 'talk.wav');
     const [first, second, third] = [await read(long), await read(other), await read(longToo)];
     await writeWav(talk, concatSamples([first, pause, second, pause, third]), rate);
-    // Without a pause between the two: a clip that holds both.
+    // Without a pause between them, so a clip contains both speakers.
     const overlap = path.join(folder, 'overlap.wav');
     await writeWav(
       overlap,
@@ -136,7 +136,7 @@ describe.skipIf(!sharedAvailable)('recordings of two speakers', () => {
     const second = await add({ speaker: 2 });
     expect(second.examined).toBe(0);
     expect(isOthers(second.record.reference)).toBe(true);
-    // Who was chosen stays, also where nobody says it again.
+    // The chosen speaker stays, even if a later call does not name one.
     expect((await add()).record.reference).toEqual(second.record.reference);
     expect((await add({ speaker: 'all' })).record.reference.choice).not.toHaveProperty('speaker');
     await expect(add({ speaker: 3 })).rejects.toMatchObject({ code: 'voice_not_usable', message: /--speaker 1 to 2/ });
@@ -162,7 +162,7 @@ describe.skipIf(!sharedAvailable)('recordings of two speakers', () => {
       code: 'voice_not_usable',
       message: /DRAMATIS_SPEAKER_ENCODER/,
     });
-    // Told apart later, nobody keeps the place that the cleanest clip had.
+    // Once the speakers are separated, the earlier choice of the cleanest clip no longer counts.
     const told = await addRecordings(store, studio, { ...options, files: [] });
     expect(told.record.reference.choice.speaker).toEqual({ number: 1, of: 2 });
   });

@@ -51,10 +51,10 @@ describe('Moshi, turn by turn', () => {
     const engine = openEngine(adapter, { baseUrl: server.url });
     const parts = await Array.fromAsync(engine.reply(talk, { signal, speaks: true }));
     expect(server.heard.voiced).toBeCloseTo(1.5, 0);
-    // The speech, four words of 160 ms, a second of silence that ends them, and what it was ahead by.
+    // The speech, four words of 160 ms, a second of final silence, and the lead over real time.
     expect(server.heard.seconds).toBeLessThan(1.5 + 0.64 + 1 + 0.5 + 2);
     expect(msOf(parts)).toBeGreaterThan(4 * 160 - 80);
-    // The silence at its end is left out.
+    // The final silence is left out.
     expect(msOf(parts)).toBeLessThan(4 * 160 + 240);
   });
 

@@ -87,7 +87,7 @@ describe('request for a spoken reply', () => {
 });
 
 describe('omni model', () => {
-  it('doctor reports an omni model that answers without audio', async () => {
+  it('an omni model that answers without audio is reported', async () => {
     await using server = await openChatAudioServer('mute');
     const reading = Array.fromAsync(openAt(server).reply(talk, { signal, voice: 'ash', speaks: true }));
     await expect(reading).rejects.toMatchObject({

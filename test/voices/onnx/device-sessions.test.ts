@@ -7,7 +7,7 @@ import { openDeviceSessions, type CreateOnDevice, type DeviceSessions } from '..
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-device-'));
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Sessions that are made without a device. */
+/** Sessions without a device. */
 function scripted(fault?: 'load' | 'run'): { create: CreateOnDevice; made: unknown[]; released: () => number } {
   const made: unknown[] = [];
   let released = 0;

@@ -18,7 +18,7 @@ const plan = (changes: Partial<ExecutionPlan> = {}): void =>
   planExecution({ order: ['cuda', 'webgpu', 'cpu'], models: {}, ...changes });
 afterEach(() => planExecution({ order: [], models: {} }));
 
-/** Sessions that are made without a device; `faults` says which providers cannot load, or cannot run. */
+/** Sessions without a device; `faults` names the providers that cannot load or cannot run. */
 function scripted(faults: Readonly<Record<string, 'load' | 'run'>>): { create: CreateSession; made: string[] } {
   const made: string[] = [];
   return {
@@ -35,7 +35,7 @@ function scripted(faults: Readonly<Record<string, 'load' | 'run'>>): { create: C
   };
 }
 
-/** The next so many reports. */
+/** Collects the next `count` reports. */
 async function reports(count: number, work: () => Promise<unknown>): Promise<ExecutionReport[]> {
   const seen: ExecutionReport[] = [];
   const all = Promise.withResolvers<void>();
@@ -117,6 +117,6 @@ it('a thread stays alive while it opens a session, without other work', async ()
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, 'alone.mjs'), script);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'alone.mjs')]);
-  // Neither the device nor the processor takes such a file.
+  // Neither the device nor the CPU loads such a file.
   expect(stdout).toContain('protobuf parsing failed');
 });

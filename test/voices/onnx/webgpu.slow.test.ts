@@ -11,7 +11,7 @@ import { voiceLike } from '../../fakes/voice-like.ts';
 import { webgpuEnvironment } from '../../fakes/network/webgpu-device.ts';
 
 const environment = webgpuEnvironment('models run on WebGPU');
-// The process of the device takes them over.
+// The device process runs them.
 Object.assign(process.env, environment);
 
 const { signal } = new AbortController();
@@ -25,7 +25,7 @@ const wavlm = await writeSmallWavlm(path.join(folder, 'wavlm.onnx'));
 const p835 = await writeSmallP835(path.join(folder, 'p835.onnx'));
 const clip = (ms: number) => ({ samples: voiceLike(ms, 16_000), sampleRate: 16_000, atMs: 0 });
 
-/** All models at once, those of voices in two threads each: one number after the other. */
+/** Runs all models at once, those of voices in two threads each, and returns all numbers. */
 async function hearAll(order: 'webgpu' | 'cpu'): Promise<number[]> {
   planExecution({ order: [order], models: {} });
   const one = await openOnnxSpeaker({ modelPath: campplus.modelPath, workers: 2, mostClips: 2, signal });
@@ -43,7 +43,7 @@ async function hearAll(order: 'webgpu' | 'cpu'): Promise<number[]> {
   return [...embeddings.flatMap((each) => [...each]), ...qualities.flatMap((each) => Object.values(each)), speech];
 }
 
-/** The processes in which models run on the device, one for each plan that there was. */
+/** The device processes, one for each execution plan. */
 async function deviceProcesses(): Promise<number[]> {
   const tasks = await readdir('/proc/self/task');
   const lists = await Promise.all(tasks.map((task) => readFile(`/proc/self/task/${task}/children`, 'utf8')));

@@ -16,7 +16,7 @@ function heard(text: string, seconds = 1): Hypothesis {
   return { text, logProbabilities: [-0.1, -0.1], silenceLogProbability: -8, forced: false, seconds };
 }
 
-/** A listener whose decodings wait for the test, or answer with how many windows they got. */
+/** A decoder that waits for the test, or returns the number of windows it got. */
 function listen(options: { readonly busy?: boolean; readonly atOnce?: boolean } = {}): {
   readonly listener: DecodeAhead<Hypothesis>;
   readonly calls: Call[];

@@ -10,7 +10,7 @@ import {
 
 const messages = { language_not_supported: 'another language', low_confidence: 'not clear' };
 
-/** What the model said of real recordings, as measured. */
+/** Hypotheses of the model for real recordings, as measured. */
 const english: Hypothesis = {
   text: 'Go! Do you hear? He had never been fathered. A plant full of blossoms.',
   logProbabilities: [-0.97, -0.88, -0.04, 0, -0.12, -0.06, -0.69, -0.1, -0.28, -0.85, -0.84, -0.02, -1.22, -0.17, 0],

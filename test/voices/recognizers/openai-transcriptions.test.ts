@@ -35,7 +35,7 @@ function subject(
     behindServer: true,
     open: async (care?: CallPolicy): Promise<Opened<SpeechRecognizer>> => {
       const server = await openTranscriptionServer({ text: 'hello there', ...(events && { events }) });
-      // Partials would take part of the faults: whether they did would depend on how fast the test runs.
+      // Requests for partial transcripts would consume injected faults, depending on how fast the test runs.
       const engine = openAt(server, { dialect, partials: false }, care);
       return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
     },
@@ -72,7 +72,7 @@ describe('recognizer behind a transcription endpoint', () => {
     const first = parts.next();
     await expect.poll(() => server.requests.length).toBe(1);
     await expect.poll(() => server.open).toBe(0);
-    // The partial shows with the next frame: what the turn detector and the drafts wait for.
+    // The partial transcript comes with the next frame; turn detector and speculative replies wait for it.
     const silence = { samples: new Float32Array(512), sampleRate: 16_000, atMs: 0, voiced: false };
     frames.push(silence);
     expect((await first).value).toEqual({ type: 'transcript-partial', text: 'hello there' });
@@ -94,7 +94,7 @@ describe('recognizer behind a transcription endpoint', () => {
         for await (const { type, text } of engine.transcribe(frames, { signal })) heard.push(`${type} ${text}`);
       })();
       for (const frame of [...vadFrames(speech, 16_000)].slice(0, -15)) frames.push(frame);
-      // Half of its answer has come when the speech goes on: the words that are known show, and it is asked anew.
+      // Half of the response has arrived when the speech continues: its words are shown, and a new request is sent.
       await expect
         .poll(() => {
           frames.push({ samples: new Float32Array(512), sampleRate: 16_000, atMs: 0, voiced: false });

@@ -3,7 +3,7 @@ import { openMicroBatch } from '../../../voices/runtime/micro-batch.ts';
 
 const { signal } = new AbortController();
 
-/** Runs that end when the test says so. */
+/** Runs that the test ends. */
 function held(options: { readonly mostItems?: number; readonly lanes?: number } = {}) {
   const runs: { readonly items: readonly string[]; end(failure?: Error): void }[] = [];
   const batch = openMicroBatch<string, string>({

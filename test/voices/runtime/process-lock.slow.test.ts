@@ -15,7 +15,7 @@ async function lockFile(): Promise<string> {
 
 const refused = (holder: string): Error => new Error(`held by ${holder}`);
 
-/** A process that says once it has the lock, and then stays; `code` may do more with `file` and `take`. */
+/** A process that reports when it has the lock, and keeps running; `code` may use `file` and `take`. */
 async function holder(file: string) {
   const place = new URL('../../../voices/runtime/process-lock.ts', import.meta.url).href;
   const code = `const { takeProcessLock } = await import(${JSON.stringify(place)});
@@ -52,7 +52,7 @@ describe('process lock', () => {
   it('of many concurrent attempts one gets the process lock', async () => {
     const file = await lockFile();
     const first = await holder(file);
-    // What a killed process left, taken over by several together.
+    // Several processes take over the lock of a killed one at the same time.
     first.kill('SIGKILL');
     await once(first, 'exit');
     const code = `const { takeProcessLock } = await import(${JSON.stringify(new URL('../../../voices/runtime/process-lock.ts', import.meta.url).href)});

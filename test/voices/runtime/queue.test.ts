@@ -8,7 +8,7 @@ async function all<Item>(queue: AsyncIterable<Item>): Promise<Item[]> {
   return items;
 }
 
-/** Lets everything run that is ready to. */
+/** Runs everything that is ready to run. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 }

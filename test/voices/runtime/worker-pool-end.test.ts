@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const place = new URL('../../../voices/runtime/worker-pool.ts', import.meta.url).href;
 
-/** Closes a pool when a reply is on its way, with nothing else that keeps the process alive. */
+/** Closes a pool while a reply is on its way and nothing else keeps the process alive. */
 const program = `
   import { openWorkerPool } from ${JSON.stringify(place)};
   const worker = \`

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openWorkerPool, type WorkerPool } from '../../../voices/runtime/worker-pool.ts';
 
-/** What the test worker does; every answer says which thread gave it. */
+/** Commands of the test worker; every result names its thread. */
 type Request =
   | { readonly type: 'echo'; readonly value: unknown }
   | { readonly type: 'wait' }
@@ -12,7 +12,7 @@ interface Reply {
   readonly value: unknown;
 }
 
-/** `wait` answers when the shared number turns 1, so that a test decides how long a worker is busy. */
+/** `wait` returns when the shared number becomes 1, so a test decides how long a worker is busy. */
 const source = `
   import { parentPort, threadId, workerData } from 'node:worker_threads';
   const gate = new Int32Array(workerData.gate);

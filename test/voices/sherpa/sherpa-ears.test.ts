@@ -70,7 +70,7 @@ const whisper = {
   files: await tinyWhisper(await filesIn('whisper'), ['good', 'evening', 'Martha.']),
 };
 
-/** Moonshine's true weights come with a package of ours; its tokens are Llama's. */
+/** Moonshine's real weights come with one of our packages; its tokens are Llama's. */
 async function moonshine(): Promise<Record<string, unknown>> {
   const place = findMoonshine();
   const tokens = path.join(folder, 'moonshine-tokens.txt');

@@ -34,7 +34,7 @@ const kept = (engine: SpeechSynthesizer) => ({
 const lengthOf = (chunks: readonly SpeechChunk[]): number =>
   chunks.reduce((sum, { frame }) => sum + durationMs(frame), 0);
 
-/** Hertz, of a hum: how often it rises through zero. */
+/** Frequency of a hum in hertz, by its zero crossings. */
 function pitchOf(chunks: readonly SpeechChunk[]): number {
   const samples = concatSamples(chunks.map(({ frame }) => frame.samples));
   const rises = samples.filter((sample, index) => index > 0 && sample >= 0 && (samples[index - 1] ?? 0) < 0).length;
@@ -94,7 +94,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
     });
   });
 
-  /** How much of a sound is high: the energy of its differences over its own. */
+  /** Share of high frequencies: the energy of the sample differences over that of the samples. */
   function brightnessOf(chunks: readonly SpeechChunk[]): number {
     const samples = concatSamples(chunks.map(({ frame }) => frame.samples));
     const energy = (values: Float32Array): number => values.reduce((sum, value) => sum + value * value, 0);

@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const { signal } = new AbortController();
 const rate = 16_000;
 
-/** Tones with pauses between. */
+/** Tones with pauses between them. */
 function speech(spans: readonly number[], pauseMs = 300): Float32Array {
   return concatSamples(
     spans.flatMap((ms, index) => (index === 0 ? [tone(ms, rate)] : [silence(pauseMs, rate), tone(ms, rate)])),

@@ -5,7 +5,7 @@ import { openEmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
 import { isEspeakInstalled } from '../../../voices/synthesizers/espeak.ts';
 import { collect, lengthMs, phrasesOf, speakAll } from '../synthesis/speaking.ts';
 
-/** Speaks 100 ms of silence per phrase, and remembers in which voice it spoke. */
+/** Speaks 100 ms of silence per phrase, and records the voice. */
 function silent(name: string, sampleRate: number, languages: readonly string[], log: string[]): SpeechSynthesizer {
   return {
     name,

@@ -4,8 +4,7 @@ import { adapter } from '../../../voices/synthesizers/cosyvoice.ts';
 import { readWav } from '../../../voices/dsp/wav.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import { openCosyvoiceServer } from '../../fakes/servers/cosyvoice-server.ts';
-import type { EngineServer } from '../../fakes/servers/engine-server.ts';
-import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice, defaultClip } = await clipForTests();
 
@@ -74,11 +73,6 @@ describe('CosyVoice', () => {
     expect(await say(engine, { kind: 'preset', id: 'martha' })).not.toEqual([]);
     const forms = await Promise.all(server.requests.map((request) => request.form()));
     expect(forms.map((form) => form.get('spk_id'))).toEqual(['martha', '中文女']);
-  });
-
-  it('CosyVoice is disconnected when the user interrupts', async () => {
-    await using server: EngineServer = await openCosyvoiceServer({ sound: () => untilLeft(() => server, 24_000) });
-    expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url }), voice, server, 'asked')).toBe(0);
   });
 
   it('doctor recognizes CosyVoice by its routes', async () => {

@@ -5,7 +5,7 @@ import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import { secretKey } from '../../conformance/upstream.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openFishSpeechServer } from '../../fakes/servers/fish-speech-server.ts';
-import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice } = await clipForTests();
 
@@ -13,6 +13,7 @@ synthesizerConformance({
   title: 'fish-speech',
   voice,
   behindServer: true,
+  oneAtATime: true,
   open: async (care?: CallPolicy) =>
     opened(adapter, {}, { server: await openFishSpeechServer(), route: 'POST /v1/tts', care }),
 });
@@ -54,19 +55,6 @@ describe('fish-speech', () => {
     await using server = await openFishSpeechServer({ voices: ['sherlock', 'martha'] });
     await say(openEngine(adapter, { baseUrl: server.url, ...given }), { kind: 'preset', id });
     expect(server.requests.at(-1)?.json()['reference_id']).toBe(speaks);
-  });
-
-  it('fish-speech is disconnected when the user interrupts, and called once at a time', async () => {
-    await using server: EngineServer = await openFishSpeechServer({ sound: () => untilLeft(() => server, 44_100) });
-    expect(
-      await chunksAfterHangUp(
-        openEngine(adapter, { baseUrl: server.url }),
-        { kind: 'preset', id: 'any' },
-        server,
-        'asked',
-      ),
-    ).toBe(0);
-    expect(server.mostAtOnce).toBe(1);
   });
 
   it('doctor checks the health route of fish-speech', async () => {

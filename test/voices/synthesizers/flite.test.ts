@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Phrase, Voice } from '../../../voices/synthesizer.ts';
 import { openFlite } from '../../../voices/synthesizers/flite.ts';
-import { collect, lengthMs, levelDb, medianPitch, peakOf, phrasesOf, speakAll } from '../synthesis/speaking.ts';
+import { lengthMs, levelDb, medianPitch, peakOf, phrasesOf, speakAll } from '../synthesis/speaking.ts';
 
 const flite = openFlite();
 afterAll(() => flite.close());
@@ -13,14 +13,6 @@ function voice(id: string, pitch = 1, rate = 1): Voice {
 }
 
 describe('Flite', () => {
-  it('Flite speaks each phrase as one chunk, in order, on one clock', async () => {
-    const chunks = await speakAll(flite, voice('rms'), ['Good evening. ', 'Shall we begin?']);
-    expect(chunks.map(({ text }) => text)).toEqual(['Good evening. ', 'Shall we begin?']);
-    expect(chunks[0]?.frame.atMs).toBe(0);
-    expect(chunks[1]?.frame.atMs).toBeCloseTo(lengthMs(chunks.slice(0, 1)), 6);
-    expect(chunks.every(({ frame }) => frame.sampleRate === flite.sampleRate)).toBe(true);
-  });
-
   it('Flite has voices of different pitch, one of them female', async () => {
     const pitches = new Map<string, number>();
     for (const id of flite.voices) pitches.set(id, medianPitch(await speakAll(flite, voice(id), [sentence])));
@@ -138,37 +130,6 @@ describe('Flite', () => {
       seen.push(taken);
     }
     expect(seen).toEqual([2, 3, 4, 5, 5]);
-  });
-
-  it('Flite throws the reason of an abort while it waits for text, while it works, and before it starts', async () => {
-    const reason = new Error('hung up');
-    async function* endless(): AsyncGenerator<Phrase> {
-      yield { text: 'One.' };
-      await new Promise(() => undefined);
-    }
-    const waiting = new AbortController();
-    const speech = flite.speak(endless(), { signal: waiting.signal, voice: voice('kal16') })[Symbol.asyncIterator]();
-    await speech.next();
-    const next = speech.next();
-    waiting.abort(reason);
-    await expect(next).rejects.toBe(reason);
-
-    const working = new AbortController();
-    const busy = collect(flite.speak(phrasesOf(sentence), { signal: working.signal, voice: voice('slt') }));
-    working.abort(reason);
-    await expect(busy).rejects.toBe(reason);
-
-    const late = flite.speak(phrasesOf(sentence), { signal: AbortSignal.abort(reason), voice: voice('slt') });
-    await expect(collect(late)).rejects.toBe(reason);
-  });
-
-  it('Flite passes on the failure of its source', async () => {
-    async function* failing(): AsyncGenerator<Phrase> {
-      yield { text: 'One.' };
-      throw new Error('no more text');
-    }
-    const { signal } = new AbortController();
-    await expect(collect(flite.speak(failing(), { signal, voice: voice('kal16') }))).rejects.toThrow('no more text');
   });
 
   it('Flite speaks at the sample rate it was opened with, and not after it was closed', async () => {

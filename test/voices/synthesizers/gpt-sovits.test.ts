@@ -5,10 +5,9 @@ import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/gpt-sovits.ts';
 import { readWav, writeWav } from '../../../voices/dsp/wav.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
-import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openGptSovitsServer } from '../../fakes/servers/gpt-sovits-server.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice, defaultClip } = await clipForTests();
 const route = 'POST /tts';
@@ -18,6 +17,7 @@ for (const streamingMode of [0, 1, 3]) {
     title: `gpt-sovits (streaming mode ${streamingMode})`,
     voice,
     behindServer: true,
+    oneAtATime: true,
     open: async (care?: CallPolicy) =>
       opened(adapter, { streamingMode, defaultClip }, { server: await openGptSovitsServer(), route, care }),
   });
@@ -81,14 +81,6 @@ describe('GPT-SoVITS', () => {
       code: 'ENGINE_BAD_REPLY',
       detail: expect.stringContaining('stumbled'),
     });
-  });
-
-  it('GPT-SoVITS is called once at a time, and disconnected when the user interrupts', async () => {
-    await using server: EngineServer = await openGptSovitsServer({ sound: () => untilLeft(() => server, 32_000) });
-    expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url, streamingMode: 3 }), voice, server)).toBe(
-      0,
-    );
-    expect(server.mostAtOnce).toBe(1);
   });
 
   it.each([

@@ -1,11 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/gradio.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { f5Inputs, maskgctInputs, openGradioServer, uploadedTo } from '../../fakes/servers/gradio-server.ts';
-import { clipForTests, chunksAfterHangUp, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice, defaultClip } = await clipForTests();
 const clip = expect.objectContaining({ path: uploadedTo, meta: { _type: 'gradio.FileData' } });
@@ -79,19 +78,6 @@ describe('Gradio app', () => {
     const speaking = say(openEngine(adapter, { baseUrl: server.url }, { retries: 1 }), voice);
     await expect(speaking).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
     expect(server.requests.filter(({ path }) => path === '/gradio_api/upload')).toHaveLength(2);
-  });
-
-  it('a Gradio app is disconnected when the user interrupts', async () => {
-    async function* working(): AsyncGenerator<string> {
-      while (server.abandoned === 0) {
-        yield 'event: heartbeat\ndata: null\n\n';
-        await pause(1);
-      }
-    }
-    await using server: EngineServer = await openGradioServer({ instead: working });
-    const engine = openEngine(adapter, { baseUrl: server.url });
-    const events = (): boolean => server.requests.some(({ path }) => path.endsWith('/e0'));
-    expect(await chunksAfterHangUp(engine, voice, server, events)).toBe(0);
   });
 
   it('doctor recognizes a Gradio app by its endpoint', async () => {

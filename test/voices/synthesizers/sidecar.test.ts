@@ -8,17 +8,8 @@ import { durationMs } from '../../../voices/audio.ts';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/sidecar.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
-import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openSidecarServer } from '../../fakes/servers/sidecar-server.ts';
-import {
-  clipForTests,
-  chunksAfterHangUp,
-  openEngine,
-  opened,
-  phrasesOf,
-  say,
-  untilLeft,
-} from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, phrasesOf, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice } = await clipForTests();
 const folder = path.resolve(import.meta.dirname, '../../../voices/synthesizers/sidecar');
@@ -57,11 +48,6 @@ describe('sidecar', () => {
     await using server = await openSidecarServer();
     const chunks = await say(openEngine(adapter, { baseUrl: server.url }), voice);
     expect(chunks.reduce((ms, { frame }) => ms + durationMs(frame), 0)).toBeCloseTo(240, 0);
-  });
-
-  it('a sidecar is disconnected when the user interrupts', async () => {
-    await using server: EngineServer = await openSidecarServer({ sound: () => untilLeft(() => server, 22_050) });
-    expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url }), voice, server)).toBe(0);
   });
 
   it('doctor checks the health route of a sidecar', async () => {

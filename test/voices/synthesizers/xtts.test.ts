@@ -3,9 +3,8 @@ import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import type { Voice } from '../../../voices/synthesizer.ts';
 import { adapter } from '../../../voices/synthesizers/xtts.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
-import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openCoquiServer, openDaswer123Server } from '../../fakes/servers/xtts-server.ts';
-import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice } = await clipForTests();
 const female: Voice = { kind: 'preset', id: 'female' };
@@ -14,6 +13,7 @@ synthesizerConformance({
   title: 'xtts (coqui)',
   voice,
   behindServer: true,
+  oneAtATime: true,
   open: async (care?: CallPolicy) =>
     opened(adapter, {}, { server: await openCoquiServer(), route: 'POST /tts_stream', care }),
 });
@@ -61,12 +61,6 @@ describe('XTTS behind coqui’s server', () => {
     expect(server.requests.at(-1)?.json()).toMatchObject({ language: 'fr' });
   });
 
-  it('XTTS is called once at a time, and disconnected when the user interrupts', async () => {
-    await using server: EngineServer = await openCoquiServer({ sound: () => untilLeft(() => server, 24_000) });
-    expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url }), voice, server)).toBe(0);
-    expect(server.mostAtOnce).toBe(1);
-  });
-
   it('doctor recognizes XTTS by its languages', async () => {
     await using server = await openCoquiServer();
     const { signal } = new AbortController();
@@ -81,12 +75,5 @@ describe('XTTS behind daswer123’s server', () => {
     expect(await say(engine, voice)).not.toEqual([]);
     const query = Object.fromEntries(server.requests[0]?.query ?? []);
     expect(query).toEqual({ text: 'Mind the step.', speaker_wav: '/speakers/martha.wav', language: 'en' });
-  });
-
-  it('daswer123’s XTTS server is disconnected when the user interrupts', async () => {
-    await using server: EngineServer = await openDaswer123Server({ sound: () => untilLeft(() => server, 24_000) });
-    expect(
-      await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url, server: 'daswer123' }), female, server),
-    ).toBe(0);
   });
 });

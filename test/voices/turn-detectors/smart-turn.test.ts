@@ -15,7 +15,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Stands in for the weights, which are not to be had here: the same names and shapes, but only the mean of the features. */
+/** Stand-in for the real weights: the same names and shapes, but only the mean of the features. */
 async function writeModel(file: string, { input = 'input_features', last = 'Sigmoid', scale = 1 } = {}) {
   const node = (operation: string, inputs: string[], outputs: string[], attributes = {}): GraphNode => ({
     operation,

@@ -3,7 +3,7 @@ import { openSilero } from '../../../voices/vads/silero.ts';
 
 const quiet = new Float32Array(512);
 
-/** A VAD that answers with how many windows were scored together. */
+/** A VAD that returns the number of windows scored together. */
 function openCounting() {
   const source = `
     import { parentPort } from 'node:worker_threads';
@@ -24,7 +24,7 @@ describe('Silero with many streams', () => {
       const scores: Promise<number>[] = [];
       for (const stream of streams) {
         scores.push(stream.score(quiet));
-        // As long as a batch takes at least: without gathering, nearly each would be one of its own.
+        // At least as long as a batch takes: without gathering, nearly every window would be its own batch.
         await pause.score(quiet);
       }
       for (const count of await Promise.all(scores)) batches += 1 / count;

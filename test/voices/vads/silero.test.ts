@@ -21,7 +21,7 @@ function wave(hertz: number, seconds: number): number {
   return Math.sin(2 * Math.PI * hertz * seconds);
 }
 
-/** Sounds like a voice to Silero: the harmonics of a gliding pitch through three moving formants, in syllables. */
+/** Audio that Silero takes for a voice: harmonics of a gliding pitch through three moving formants, in syllables. */
 function babble(windows: number, pitch: number): Float32Array[] {
   const samples = Float32Array.from({ length: windows * 512 }, (_, index) => {
     const seconds = index / 16_000;
@@ -66,7 +66,7 @@ describe('Silero', () => {
   });
 
   it('the model gets each window after the end of the one before', async () => {
-    // Answers with the sum of the first 64 samples that the model would get.
+    // Returns the sum of the first 64 samples that the model would get.
     const source = `
       import { parentPort } from 'node:worker_threads';
       parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
@@ -155,7 +155,7 @@ describe('Silero', () => {
   });
 
   it('a dying worker loses only its own windows, and the stream continues with a fresh state', async () => {
-    // Counts the windows of each stream in its state, answers with the count, dies of a window that begins with 9.
+    // Counts the windows of each stream in its state, returns the count, and crashes on a window that begins with 9.
     const source = `
       import { parentPort } from 'node:worker_threads';
       parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
@@ -187,7 +187,7 @@ describe('Silero', () => {
   });
 });
 
-/** What a session makes of scores. */
+/** Speech starts and ends as a session derives them from scores. */
 function eventsOf(scores: readonly number[]): SpeechEdge[] {
   const edges = createVadHysteresis({ minSpeechMs: 96, minSilenceMs: 96, windowMs: 32 });
   return scores.map((score) => edges.push(score)).filter((edge) => edge !== undefined);

@@ -39,16 +39,16 @@ async function speaking(hears: readonly string[], turnDetection: Record<string, 
   const rig = recordConnection(
     { hears, says: [line, 'Yes?'], synthesizer: fakeSynthesizer({ sings: true }) },
     {
-      holds: true,
+      client: { holds: true },
       startWith: { audio: { input: { turn_detection: { type: 'server_vad', ...turnDetection } } } },
       open(parts, recorder) {
         call = new Call({
           offer: { sdp: '', audio: { payloadType: 111 }, hasEvents: false } as never,
           encoder,
           decoder,
-          clock: parts.clock,
+          clock: parts.ports.clock,
           openPeer: () => peer as unknown as PeerConnection,
-          onFault: parts.onFault,
+          onFault: parts.ports.onFault,
           onEnd: () => undefined,
         });
         const answered = call;

@@ -12,14 +12,14 @@ import type { SpeechSynthesizer } from '../../../../voices/synthesizer.ts';
 import { recognizerConformance } from '../../../conformance/recognizer.ts';
 import { vadFrames } from '../../../fakes/speech-frames.ts';
 import { synthesizerConformance } from '../../../conformance/synthesizer.ts';
-import { secretKey, type Opened } from '../../../conformance/upstream.ts';
+import { reason, secretKey, type Opened } from '../../../conformance/upstream.ts';
 import {
   openDashscopeServer,
   type DashscopeOptions,
   type DashscopeServer,
 } from '../../../fakes/servers/dashscope-server.ts';
 import { tone } from '../../../fakes/vad.ts';
-import { chunksAfterHangUp, say } from '../../../rigs/voice-engine-rig.ts';
+import { phrasesOf, say } from '../../../rigs/voice-engine-rig.ts';
 
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
@@ -168,7 +168,11 @@ describe('DashScope connection', () => {
     await using server = await openDashscopeServer();
     const engine = openMouth(server);
     server.breaks({ kind: 'silence', after: 0.5 }, { times: 1 });
-    expect(await chunksAfterHangUp(engine, voice, server, 'asked')).toBe(0);
+    const controller = new AbortController();
+    const speaking = Array.fromAsync(engine.speak(phrasesOf('Mind the step.'), { signal: controller.signal, voice }));
+    await expect.poll(() => server.open).toBe(1);
+    controller.abort(reason);
+    await expect(speaking).rejects.toBe(reason);
     expect(await say(engine, voice)).not.toEqual([]);
     expect(server.connections).toBe(2);
   });

@@ -18,7 +18,7 @@ import { openEngine } from '../../../rigs/voice-engine-rig.ts';
 const speech = tone(1_600, 16_000);
 const signal = new AbortController().signal;
 
-/** A tensor of one text, as Triton packs it. */
+/** A tensor with one text, in Triton's encoding. */
 function transcript(text: string): TritonOutput {
   const bytes = Buffer.from(text, 'utf8');
   const raw = Buffer.concat([Buffer.alloc(4), bytes]);
@@ -26,7 +26,7 @@ function transcript(text: string): TritonOutput {
   return { name: 'TRANSCRIPTS', datatype: 'BYTES', shape: [1], raw };
 }
 
-/** What each family of models wants to be given. */
+/** Inputs that each model family declares. */
 const families = {
   whisper: ['TEXT_PREFIX', 'WAV', 'WAV_LENS'],
   'old whisper': ['TEXT_PREFIX', 'WAV'],
