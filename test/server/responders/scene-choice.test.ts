@@ -2,8 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { castScenes } from '../../../server/cast/cast-scene.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
-import { trackCastChange } from '../../../server/realtime/wire-scene.ts';
-import type { SessionListener } from '../../../server/session/contract/events.ts';
 import { userMessage, type Item } from '../../../server/session/contract/item.ts';
 import { sceneResponder } from '../../../server/responders/scene-responder.ts';
 import { cascade } from '../../../server/responders/responder.ts';
