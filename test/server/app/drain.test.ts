@@ -6,8 +6,6 @@ import { serve } from '../../rigs/serve-rig.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-const stopping = { code: 1001, reason: 'server_stopping' };
-
 /** Engines whose replies end when they are told to. */
 function patient(): Engines & { readonly finish: () => void } {
   const engines = fakeEngines();
