@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { EvalHost } from '../host.ts';
 import { reportHtml } from '../report/report.ts';
-import { numberOf, onlyPositional, parseFlags, textOf } from './flags.ts';
-import { numberFlag, onlyPositional, parseFlags, textFlag } from '../../server/terminal/rescore.ts';
+import { numberFlag, onlyPositional, parseFlags, textFlag } from '../../server/terminal/flags.ts';
+import { readingFlags, readWith } from './rescore.ts';
 import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
 
 /** `dramatis eval report RUN`. */

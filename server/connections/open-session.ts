@@ -20,8 +20,8 @@ import { errorObject } from '../session/contract/errors.ts';
 import type { Problem, SessionListener } from '../session/contract/events.ts';
 import type { Ports } from '../session/contract/ports.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { VoiceWatch } from '../http/telemetry/voice-watch.ts';
-import { createInputRateLimit } from './rate-limit.ts';
+import type { VoiceWatch } from '../telemetry/voice-watch.ts';
+import { createInputRateLimit } from '../http/rate-limit.ts';
 import type { CloseReason } from './socket-transport.ts';
 
 /** Server-wide dependencies of a session, and its caller. */
@@ -85,7 +85,7 @@ export function openSession(
     end('server_stopping');
   });
   const onFault = (fault: unknown): void =>
-    log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault');
+    log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session failed');
   const sessionMs = config.maxSessionMinutes * 60_000;
   const connection = openConnection(
     {
@@ -94,7 +94,7 @@ export function openSession(
       engines: { vad, turnDetector, speakerEncoder },
       recognizer: recognizer.name,
       bounds: {
-        draftsPerTurn: config.draftsPerTurn,
+        draftsPerTurn: config.speculativeRepliesPerTurn,
         aheadMs: config.playoutAheadMs,
         keptAudioMs: config.keptAudioSeconds * 1000,
         sessionMs,
@@ -121,8 +121,7 @@ export function openSession(
 function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionParts, 'casting' | 'castScene'> {
   const { character } = options;
   const responder = deps.engines.responderFor(character);
-  void responder.prepare?.({ signal: config.speculativeRepliesPerTurn,
-    ...timeout(60_000) });
+  void responder.prepare?.({ signal: AbortSignal.timeout(60_000) });
   const casting: Casting = { character, responder, about: aboutSession(options, deps) };
   return { casting, castScene: castScenes(character, deps, { bound: deps.visitor.secret !== undefined }) };
 }
@@ -139,7 +138,7 @@ function listenersOf(
   const { memories, visitor, telemetry } = deps;
   const others = trackCastChange(character, restored?.session);
   const isRemembered = intent !== 'transcription';
-  const memory = isRemembered ? memories?.follow(visitor.owner ?? 'session failed', character, onFault) : undefined;
+  const memory = isRemembered ? memories?.follow(visitor.owner ?? '', character, onFault) : undefined;
   return {
     recall: async (history, call) => (others.is ? [] : ((await memory?.recall(history, call)) ?? [])),
     listen: (opened) => {

@@ -9,9 +9,7 @@ import { orderViolations, unfinishedResponses, type RecordedEvent } from '../con
 import { ManualClock } from '../fakes/clock.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { serverEventSchema } from '../../server/protocol/server-events.ts';
-import type { CuesTold } from '../../server/realtime/encode-response.ts';
 import type { RealtimeServerEvent } from 'openai/resources/beta/realtime/realtime';
-import { openBetaConnection } from '../../server/realtime/beta.ts';
 
 const holmes: Character = await loadCharacter('characters/sherlock-holmes');
 
@@ -105,15 +103,10 @@ export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}
 export function connect(
   options: Parameters<typeof fakeEngines>[0] & {
     readonly intent?: 'transcription';
-    readonly holds?: boolean;
-    readonly cues?: CuesTold;
-  } = {},
+  } & Pick<Client, 'holds' | 'cues'> = {},
 ) {
-  const rig = recordConnection(options, {
-    intent: options.intent,
-    holds: options.holds === true,
-    cues: options.cues,
-  });
+  const { intent, holds = false, cues = 'none' } = options;
+  const rig = recordConnection(options, { intent, client: { holds, cues } });
   return {
     ...rig,
     async hangUp() {
@@ -164,7 +157,7 @@ export const betaTypes: ReadonlySet<string> = new Set([
 
 /** A connection on fakes for a beta client. */
 export function connectBeta(options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription' } = {}) {
-  const rig = recordConnection(options, { open: openBetaConnection, intent: options.intent });
+  const rig = recordConnection(options, { client: { beta: true }, intent: options.intent });
   return {
     ...rig,
     async hangUp() {
