@@ -61,19 +61,6 @@ describe('WebRTC reply that is sent and still plays', () => {
     caller.expectOrder();
   });
 
-  it('plays a sent WebRTC reply to its end if speech does not interrupt', async () => {
-    const { caller } = await callWithTail({
-      says: words.slice(0, 10),
-      audio: { input: { turn_detection: { type: 'server_vad', interrupt_response: false, create_response: false } } },
-    });
-    await caller.speak(silence(100));
-    await caller.speak(tone(400));
-    await caller.until('input_audio_buffer.speech_started');
-    await caller.speak(silence(1_200));
-    await caller.until('output_audio_buffer.stopped');
-    expect(caller.events.map(({ type }) => type)).not.toContain('output_audio_buffer.cleared');
-  });
-
   it('clears the output buffer without an error if the client has deleted the item', async () => {
     const { caller, response } = await callWithTail();
     caller.send({ type: 'conversation.item.delete', item_id: response.output[0].id });

@@ -164,6 +164,19 @@ describe('PlayoutQueue', () => {
     queue.complete('b');
     expect(events).toEqual(['started a', 'cleared a']);
   });
+
+  it('counts the position of a held response in the playout queue on from the end of the received audio', () => {
+    const told: string[] = [];
+    const queue = new PlayoutQueue(480, ({ type }) => void told.push(type));
+    queue.push('r', new Float32Array(2_000));
+    queue.next();
+    expect([queue.hold('r'), queue.hold('r'), queue.hold('other')]).toEqual([480, 480, undefined]);
+    expect(queue.next()).toBeUndefined();
+    queue.push('r', new Float32Array(1_000));
+    queue.next();
+    expect(queue.cut()).toEqual([{ responseId: 'r', playedSamples: 2_480 }]);
+    expect(told).toEqual(['output_audio_buffer.started', 'output_audio_buffer.cleared']);
+  });
 });
 
 describe('OutgoingSpeech', () => {
