@@ -86,6 +86,25 @@ function isTable(file: string): boolean {
   return linesOf(file) < 60 && siblings.length >= 4;
 }
 
+/** Words and names that terms of `server/GLOSSARY.md` have replaced; strings and Markdown included. */
+const replacedWords = /\b(?:anew|lest|thereof|therein|hitherto|whoever|whomever|be it that)\b/i;
+const replacedNames =
+  /\b\w*(?:Ear|Mouth|Lobby|Shelf|Door|Company|Unsettled|SoundBefore|SaidLines|Upkeep|Thinker|Remark|Meanings)s?\b/;
+
+/** Openings of doc comments that ask where a statement is expected. */
+const vagueOpening = /^(?:Who|What|Where|Whether|Whose|Whom|Whoever|Nobody)\b/;
+
+const sources = files.filter((file) => !file.startsWith('test'));
+
+const pages = [
+  'README.md',
+  ...Object.keys(allowed).flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
+      .map((name) => path.join(folder, name)),
+  ),
+];
+
 describe('the architecture', () => {
   it('has imports to look at', () => {
     expect(imports.length).toBeGreaterThan(100);
@@ -175,5 +194,24 @@ describe('the architecture', () => {
   it('keeps the session pure of engines: server/session imports no engine of voices/', () => {
     const engineFolders = /^voices\/(vads|recognizers|synthesizers|speakers)\//;
     expect(imports.filter(({ from, to }) => from.startsWith('server/session/') && engineFolders.test(to))).toEqual([]);
+  });
+
+  it.each([
+    ['words', replacedWords],
+    ['names', replacedNames],
+  ])('uses the glossary in place of the %s it replaced', (_, replaced) => {
+    const found = [...sources, ...pages].flatMap((file) => {
+      const lines = read(file).split('\n');
+      return lines.flatMap((line, index) => (replaced.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : []));
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('begins fewer than 2 % of the doc comments with a question word', () => {
+    const openings = sources.flatMap((file) =>
+      [...read(file).matchAll(/\/\*\*\s*(?:\*\s*)?([^\n]*)/g)].map((match) => `${match[1]} (${file})`),
+    );
+    const vague = openings.filter((opening) => vagueOpening.test(opening));
+    expect(vague.length / openings.length, vague.join('\n')).toBeLessThan(0.02);
   });
 });

@@ -23,7 +23,7 @@ export interface ActorSettings {
   /** Limit of the conversation history in the prompt, in estimated tokens. */
   readonly historyTokens?: number;
   /** Finds lines and lore by embedding as well as by words. */
-  readonly meaning?: FindPackMatches;
+  readonly findByEmbedding?: FindPackMatches;
 }
 
 /**
@@ -94,7 +94,7 @@ async function promptFor(
   settings: ActorSettings,
 ): Promise<Prompted> {
   const { historyTokens } = settings;
-  const near = await nearLast(history, settings.meaning, signal);
+  const near = await nearLast(history, settings.findByEmbedding, signal);
   return recipeFor(character, recipe ?? settings.recipe)(history, {
     hasTools: toolbox !== undefined,
     ...circumstance,

@@ -20,16 +20,18 @@ function checkLine(character: Character, line: DialoguePair, where: string): Fin
   const asked = line.asks.join('\n');
   const guard = openGuardrail(character, [{ role: 'user', text: asked }]);
   const sentences = line.reply.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? [];
-  const slips = sentences.flatMap((sentence) => guard(sentence.trim()) ?? []);
+  const violations = sentences.flatMap((sentence) => guard(sentence.trim()) ?? []);
   const otherLanguage = languageOfLine(character, line, where);
   const sign = unspeakable.exec(line.reply)?.[0];
   return [
     ...(inventionsAfter(untilYear)(line.reply, asked)
       ? [contradiction(where, `mentions something later than ${untilYear}: "${shortened(line.reply)}"`)]
       : []),
-    ...[...new Set(slips)]
-      .filter((slip) => slip !== 'anachronism' && (slip !== 'language' || otherLanguage.length === 0))
-      .map((slip) => contradiction(where, `the guardrail would block this (${slip}): "${shortened(line.reply)}"`)),
+    ...[...new Set(violations)]
+      .filter((violation) => violation !== 'anachronism' && (violation !== 'language' || otherLanguage.length === 0))
+      .map((violation) =>
+        contradiction(where, `the guardrail would block this (${violation}): "${shortened(line.reply)}"`),
+      ),
     ...otherLanguage,
     ...openKinship(character)(line.reply).map(({ isSure, what }) =>
       isSure ? contradiction(where, what) : note(where, `${what}, if they mean the same`),

@@ -64,7 +64,7 @@ export type LlamaReply =
 /** Runs GGUF chat models in a separate process with llama.cpp. */
 export const adapter: Adapter<ChatModel, LlamaSettings> = {
   settings,
-  care: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000, firstByteMs: 60_000 } }),
+  callPolicy: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000, firstByteMs: 60_000 } }),
   open(chosen, context) {
     const { name, calls } = context;
     const threads = chosen.threads ?? Math.max(1, Math.floor(availableParallelism() / 2));

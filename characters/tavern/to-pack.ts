@@ -69,7 +69,7 @@ function draft(data: TavernData, id: string, notes: string[]): unknown {
   const greetings = [data.first_mes, ...data.alternate_greetings]
     .map((text) => aloudOf(say(text), 1_200))
     .filter(Boolean);
-  const summary = firstSentence(description) || `${name} speaks with whoever comes.`;
+  const summary = firstSentence(description) || `${name} speaks with visitors.`;
   const lore = loreOf(data.character_book ?? undefined, say, notes);
   const out = genericLines(language);
   return {

@@ -38,13 +38,13 @@ export async function startServer(config: Config): Promise<RunningServer> {
   if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
   const tls = await openTls(config);
   const sessions = new LiveSessions(config);
-  let tell: CostLog | undefined;
+  let logCall: CostLog | undefined;
   const execution = providerFallbackNotes();
-  const engines = await openEngines(config, (cost) => tell?.(cost), execution.take);
+  const engines = await openEngines(config, (cost) => logCall?.(cost), execution.take);
   const version = packageVersion();
-  let tellFault: ((fault: unknown) => void) | undefined;
+  let logVoiceFault: ((fault: unknown) => void) | undefined;
   const memoryFaults: unknown[] = [];
-  let tellMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
+  let logMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
   const { otlpEndpoint } = config;
   // Closed in reverse order, also if the start fails.
   const opened = new AsyncDisposableStack();
@@ -56,18 +56,18 @@ export async function startServer(config: Config): Promise<RunningServer> {
         ? undefined
         : (await import('../telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
     opened.defer(() => tracing?.close());
-    const voiceWatch = watchVoices(engines, (fault) => tellFault?.(fault));
+    const voiceWatch = watchVoices(engines, (fault) => logVoiceFault?.(fault));
     opened.defer(() => voiceWatch?.close());
-    const { chatModel, meanings } = engines;
-    const onMemoryFault = (fault: unknown): void => tellMemoryFault(fault);
-    const memories = await openMemories({ config, chatModel, meanings, characters, onFault: onMemoryFault });
+    const { chatModel, embedder } = engines;
+    const onMemoryFault = (fault: unknown): void => logMemoryFault(fault);
+    const memories = await openMemories({ config, chatModel, embedder, characters, onFault: onMemoryFault });
     opened.defer(() => memories.close());
     const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
     opened.defer(() => app.close());
-    tellMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'memory failed');
-    for (const fault of memoryFaults) tellMemoryFault(fault);
-    tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'voice similarity was not measured');
-    tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
+    logMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'memory failed');
+    for (const fault of memoryFaults) logMemoryFault(fault);
+    logVoiceFault = (fault) => app.log.warn({ fault: String(fault) }, 'voice similarity was not measured');
+    logCall = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
     execution.tellTo((facts, text) => app.log.warn(facts, text));
     // The caller prints the address, so Fastify's own line is suppressed.
     app.log.level = 'warn';

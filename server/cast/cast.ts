@@ -21,7 +21,7 @@ export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string
  */
 export async function readCharacters(
   config: CharacterPlaces,
-  onLeftOut: OnSkippedPack = tellLeftOut,
+  onLeftOut: OnSkippedPack = reportSkipped,
 ): Promise<Map<string, Character>> {
   const found = await Promise.all(
     foldersOf(config).map((folder) => loadCharacters(folder, leaveOut(folder, onLeftOut))),
@@ -32,7 +32,7 @@ export async function readCharacters(
 /** Loads all characters, followed by the scenes that they play in. Broken packs are skipped as in `readCharacters`. */
 export async function readCast(
   config: CharacterPlaces,
-  onLeftOut: OnSkippedPack = tellLeftOut,
+  onLeftOut: OnSkippedPack = reportSkipped,
 ): Promise<Map<string, Character>> {
   const characters = await readCharacters(config, onLeftOut);
   const stages = await Promise.all(
@@ -44,7 +44,7 @@ export async function readCast(
 /** Receives one line for each skipped pack: the file and its error. */
 export type OnSkippedPack = (line: string) => void;
 
-function tellLeftOut(line: string): void {
+function reportSkipped(line: string): void {
   process.stderr.write(`Skipped: ${line}\n`);
 }
 

@@ -27,7 +27,7 @@ export interface PlannedEngine {
   readonly kind: string;
   /** Settings of the engine, validated by its adapter. */
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly care: CallPolicy;
+  readonly callPolicy: CallPolicy;
   readonly key?: string | undefined;
   /** Environment variable that should hold the key. */
   readonly keyVariable?: string | undefined;
@@ -206,11 +206,11 @@ function findEngine(
 ): PlannedEngine {
   const known = Object.hasOwn(engines, name) ? engines[name] : undefined;
   if (known !== undefined) return planned(name, stage, known, environment);
-  if (name === embeddedKinds[stage]) return { name, kind: name, settings: {}, care: {}, voices: {} };
+  if (name === embeddedKinds[stage]) return { name, kind: name, settings: {}, callPolicy: {}, voices: {} };
   const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: key } = settings;
   if (stage === 'llm' && name === environmentEngine && baseUrl !== undefined) {
     const settingNames = { baseUrl: 'DRAMATIS_LLM_BASE_URL', model: 'DRAMATIS_LLM_MODEL', key: 'DRAMATIS_LLM_API_KEY' };
-    return { name, kind: 'openai-chat', settings: { baseUrl, model }, key, care: {}, voices: {}, settingNames };
+    return { name, kind: 'openai-chat', settings: { baseUrl, model }, key, callPolicy: {}, voices: {}, settingNames };
   }
   return fromShorthand(name, stage, engines);
 }
@@ -231,7 +231,7 @@ function fromShorthand(text: string, stage: Stage, engines: Engines): PlannedEng
     model: `the model in ${place}`,
     key: '"apiKeyEnv" in an engines file',
   };
-  return { name: kind, kind, settings, care: {}, voices: {}, settingNames };
+  return { name: kind, kind, settings, callPolicy: {}, voices: {}, settingNames };
 }
 
 function omniOf(names: readonly string[], engines: Engines, environment: Environment): PlannedEngine[] {
@@ -249,10 +249,10 @@ function planned(name: string, stage: Role, engine: Engines[string], environment
       `The engine "${name}" has the unknown kind "${kind}". The kinds of ${stage === 'omni' ? 'omni models' : `${stage.toUpperCase()} engines`} are: ${Object.keys(kindsOf[stage]).join(', ')}.`,
     );
   }
-  const careNames = new Set(Object.keys(callPolicySchema.shape));
-  const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !careNames.has(key)));
+  const policyNames = new Set(Object.keys(callPolicySchema.shape));
+  const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !policyNames.has(key)));
   const { timeouts, concurrency, retries, failureCount, restMs, graceMs } = rest;
-  const care: CallPolicy = { timeouts, concurrency, retries, failureCount, restMs, graceMs };
+  const callPolicy: CallPolicy = { timeouts, concurrency, retries, failureCount, restMs, graceMs };
   const key = apiKeyEnv === undefined ? undefined : environment[apiKeyEnv] || undefined;
-  return { name, kind, settings, care, key, keyVariable: apiKeyEnv, voices };
+  return { name, kind, settings, callPolicy, key, keyVariable: apiKeyEnv, voices };
 }

@@ -40,7 +40,7 @@ export interface Engines {
   /** First chat model, for background work such as memory. Absent if replies come from retrieval only. */
   readonly chatModel?: ChatModel | undefined;
   /** Embedding index of memories and lines. Absent if no embedder is configured. */
-  readonly meanings?: SharedEmbedder | undefined;
+  readonly embedder?: SharedEmbedder | undefined;
   /** The responder of a character: recognizer, reply source and synthesizer. */
   responderFor(character: Character): Responder;
   /** Engine of each stage, with its execution provider and health. */
@@ -96,18 +96,18 @@ export async function openEngines(
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turnDetector);
   // Without an LLM, retrieved texts would not be used.
-  const isTold = llm.models.length > 0 || omnis.name !== '';
-  const meanings = isTold ? meaningsOf(config, log) : undefined;
-  const thinkAs = openAgents(llm.models, config.recipe, meanings);
+  const hasModel = llm.models.length > 0 || omnis.name !== '';
+  const embedder = hasModel ? embedderOf(config, log) : undefined;
+  const agentFor = openAgents(llm.models, config.recipe, embedder);
   return {
     vad,
     turnDetector,
     recognizer: asr.recognizer,
     ...(encoder === undefined ? {} : { speakerEncoder: encoder }),
     chatModel: llm.models[0] && gated(llm.models[0]),
-    ...(meanings === undefined ? {} : { meanings }),
+    ...(embedder === undefined ? {} : { embedder }),
     voiceOf: (character) => tts.voiceOf(character),
-    responderFor: respondersOf({ asr, llm, omnis, tts }, thinkAs, meanings),
+    responderFor: respondersOf({ asr, llm, omnis, tts }, agentFor, embedder),
     notes: plan.notes,
     get providers() {
       return Object.fromEntries(serving);
@@ -117,7 +117,7 @@ export async function openEngines(
     },
     async warm(signal, characters = []) {
       // An agent indexes its character's lines when it is created. Doing it here keeps it out of the first turn.
-      for (const character of characters) thinkAs(character);
+      for (const character of characters) agentFor(character);
       const stream = vad.open();
       // Waits for all of them even if one fails: terminating a thread that is in native code kills the whole process.
       const warmed = await Promise.allSettled([
@@ -130,7 +130,7 @@ export async function openEngines(
     },
     async close() {
       execution.close();
-      meanings?.close();
+      embedder?.close();
       await Promise.all([vad.close(), turnDetector.close?.(), encoder?.close(), ...parts.map((part) => part.close())]);
     },
   };
@@ -157,30 +157,31 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
  */
 function respondersOf(
   { asr, llm, omnis, tts }: Pick<EngineStages, 'asr' | 'llm' | 'omnis' | 'tts'>,
-  thinkAs: ReturnType<typeof openAgents>,
-  meanings: SharedEmbedder | undefined,
+  agentFor: ReturnType<typeof openAgents>,
+  embedder: SharedEmbedder | undefined,
 ): (character: Character) => Responder {
   const known = new WeakMap<
     Character,
-    { readonly responder: Responder; readonly meaning?: FindPackMatches | undefined }
+    { readonly responder: Responder; readonly findByEmbedding?: FindPackMatches | undefined }
   >();
   const { recognizer } = asr;
   const playedBy = (character: Character): Responder =>
-    cascade({ ...tts.voiceOf(character), recognizer, agent: thinkAs(character), greetings: character.greetings });
+    cascade({ ...tts.voiceOf(character), recognizer, agent: agentFor(character), greetings: character.greetings });
   const made = (character: Character) => {
     const { stage } = character;
     if (stage !== undefined)
       return { responder: sceneResponder({ stage, responderOf: playedBy, model: llm.models[0]?.model }) };
-    const meaning = meanings === undefined || omnis.name === '' ? undefined : openPackSearch(character, meanings);
-    return { responder: playedBy(character), meaning };
+    const findByEmbedding =
+      embedder === undefined || omnis.name === '' ? undefined : openPackSearch(character, embedder);
+    return { responder: playedBy(character), findByEmbedding };
   };
   return (character) => {
     const one = known.get(character) ?? made(character);
     known.set(character, one);
-    const { responder, meaning } = one;
+    const { responder, findByEmbedding } = one;
     const cast = character.stage === undefined ? omnis.castFor(character) : [];
     return cast.reduceRight<Responder>(
-      (backup, each) => omniResponder({ ...each, character, recognizer, backup, meaning }),
+      (backup, each) => omniResponder({ ...each, character, recognizer, backup, findByEmbedding }),
       responder,
     );
   };
@@ -212,7 +213,7 @@ function summaryOf(
 }
 
 /** Opens the embedding index; undefined if no embedder is configured. */
-function meaningsOf(config: EngineSettings, log: CostLog | undefined): SharedEmbedder | undefined {
+function embedderOf(config: EngineSettings, log: CostLog | undefined): SharedEmbedder | undefined {
   const embedder = openEmbedder(config, log);
   return embedder === undefined ? undefined : openSharedEmbedder(embedder);
 }

@@ -67,7 +67,7 @@ export async function openRecognizerStage(
   );
   return {
     recognizer: fallbackRecognizer(atLeastOne(chain)),
-    ...upkeepOf(opened, moonshine),
+    ...lifecycleOf(opened, moonshine),
   };
 }
 
@@ -79,7 +79,7 @@ export async function openChatStage({ llm: planned }: EnginePlan, log?: CostLog)
   return {
     name: [...opened.map(({ engine }) => engine.name), embeddedKinds.llm].join(', then '),
     models: opened.map(({ engine, calls }) => ({ model: engine, circuit: calls.circuit })),
-    ...upkeepOf(opened, undefined),
+    ...lifecycleOf(opened, undefined),
   };
 }
 
@@ -111,7 +111,7 @@ export async function openSynthesizerStage(
       const speaker = speakers.length === 1 ? synthesizer : fallbackSynthesizer(speakers);
       return { synthesizer: withSpeakingStyle(speaker, character.speech), voice };
     },
-    ...upkeepOf(opened, embedded),
+    ...lifecycleOf(opened, embedded),
   };
 }
 
@@ -140,7 +140,7 @@ export async function openOmniStage({ omni: planned }: EnginePlan, log?: CostLog
         model: engine,
         voice: omniVoiceOf(character, voices),
       })),
-    ...upkeepOf(opened, undefined),
+    ...lifecycleOf(opened, undefined),
   };
 }
 
@@ -149,7 +149,7 @@ interface Embedded {
   close(): Promise<void>;
 }
 
-function upkeepOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded | undefined): StageLifecycle {
+function lifecycleOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded | undefined): StageLifecycle {
   const gone = new AbortController();
   return {
     facts: () => ({

@@ -23,7 +23,7 @@ interface Socket {
 }
 
 interface Held {
-  readonly visitor: Caller | undefined;
+  readonly caller: Caller | undefined;
   /** Ends the conversation and tells the client that the server is stopping. */
   readonly end: () => void;
   replies: number;
@@ -80,20 +80,20 @@ export class LiveSessions {
   }
 
   /** Returns a `Refusal` if a caller cannot start a conversation now. */
-  refusalFor(visitor: Caller): Refusal | undefined {
+  refusalFor(caller: Caller): Refusal | undefined {
     if (this.#draining) return draining;
     const { maxSessions, maxSessionsPerKey, maxSessionsPerAddress } = this.#limits;
     if (this.#places.size >= maxSessions) return busy('The server has reached its session limit.');
     const count = (key: keyof Caller): number =>
-      [...this.#places].filter((place) => place.visitor?.[key] === visitor[key]).length;
-    if (visitor.owner !== undefined && count('owner') >= maxSessionsPerKey) return tooMany('key', maxSessionsPerKey);
+      [...this.#places].filter((place) => place.caller?.[key] === caller[key]).length;
+    if (caller.owner !== undefined && count('owner') >= maxSessionsPerKey) return tooMany('key', maxSessionsPerKey);
     if (count('address') >= maxSessionsPerAddress) return tooMany('address', maxSessionsPerAddress);
     return undefined;
   }
 
   /** Takes a slot for a conversation. `end` is called when the server stops; it must lead to `leave`. */
-  enter(visitor: Caller | undefined, end: () => void): SessionSlot {
-    const held: Held = { visitor, end, replies: 0 };
+  enter(caller: Caller | undefined, end: () => void): SessionSlot {
+    const held: Held = { caller, end, replies: 0 };
     this.#opened += 1;
     this.#places.add(held);
     return {

@@ -23,7 +23,7 @@ export interface MemoriesParts {
   readonly config: Pick<Config, 'memory' | 'dataDir'>;
   readonly chatModel: ChatModel | undefined;
   /** Embeddings, for semantic recall. */
-  readonly meanings?: SharedEmbedder | undefined;
+  readonly embedder?: SharedEmbedder | undefined;
   readonly characters: ReadonlyMap<string, Character>;
   /** Called, without content, if memories cannot be opened or summarized. */
   readonly onFault: (fault: unknown) => void;
@@ -34,7 +34,7 @@ export interface MemoriesParts {
  * memories.
  */
 export async function openMemories(parts: MemoriesParts): Promise<Memories> {
-  const { config, chatModel, meanings, characters, onFault } = parts;
+  const { config, chatModel, embedder, characters, onFault } = parts;
   if (!config.memory)
     return without(
       'off',
@@ -66,7 +66,7 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
         owner,
         character,
         now: Date.now,
-        meanings,
+        embedder,
         onFault: onSessionFault,
         onTurn: (bond) => summaries.consider(bond),
         onEnd(bond) {

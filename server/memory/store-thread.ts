@@ -3,7 +3,7 @@ import { MemoryError } from './record.ts';
 import type { MemoryStore } from './store.ts';
 
 type Reading = 'get' | 'list' | 'page' | 'people' | 'outgrown';
-type Writing = 'record' | 'keepPoint' | 'summarise' | 'correct' | 'remove' | 'move';
+type Writing = 'record' | 'keepEmbedding' | 'summarise' | 'correct' | 'remove' | 'move';
 type Method = Reading | Writing | 'erase' | 'purge';
 
 /** One call of a method of the store. */
@@ -65,7 +65,7 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
   tidier.later();
   return {
     record: doing('record', { priority: 1, longestMs: longestRecordMs }),
-    keepPoint: doing('keepPoint'),
+    keepEmbedding: doing('keepEmbedding'),
     get: doing('get'),
     list: doing('list'),
     page: doing('page'),

@@ -28,45 +28,45 @@ const mimeTypes = { png: 'image/png', json: 'application/json', charx: 'applicat
 export async function addCharacters(
   app: FastifyInstance,
   { characters, config, secrets }: RestParts & { readonly secrets: ClientSecrets },
-  door: AuthGuard,
+  auth: AuthGuard,
 ): Promise<void> {
-  const shelf = new CharacterStore(characters, config);
+  const store = new CharacterStore(characters, config);
   await app.register(async (scope) => {
-    scope.addHook('onRequest', door.serverKey);
+    scope.addHook('onRequest', auth.serverKey);
     scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
     scope.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
     );
-    addReading(scope, shelf);
-    addPicture(scope, shelf);
-    addEditing(scope, shelf);
-    addExport(scope, shelf, config.dataDir);
-    addImport(scope, shelf);
-    addDraft(scope, secrets, door);
+    addReading(scope, store);
+    addPicture(scope, store);
+    addEditing(scope, store);
+    addExport(scope, store, config.dataDir);
+    addImport(scope, store);
+    addDraft(scope, secrets, auth);
   });
 }
 
 type ById = { Params: { id: string } };
 
-function addReading(scope: FastifyInstance, shelf: CharacterStore): void {
+function addReading(scope: FastifyInstance, store: CharacterStore): void {
   const schema = z.toJSONSchema(packSchema, { io: 'input', unrepresentable: 'any' });
   scope.get('/characters/schema', async () => schema);
 
   scope.get<ById>('/characters/:id', async (request, reply) =>
     reportingProblems(reply, async () => {
-      const { lines, ...card } = shelf.find(request.params.id);
-      const editable = shelf.isEditable(card.id);
-      const { picture } = await shelf.extrasOf(card.id);
+      const { lines, ...card } = store.find(request.params.id);
+      const editable = store.isEditable(card.id);
+      const { picture } = await store.extrasOf(card.id);
       reply.header('etag', revisionOf({ ...card, lines }));
       return { card, lines, editable, picture: picture !== undefined };
     }),
   );
 }
 
-function addPicture(scope: FastifyInstance, shelf: CharacterStore): void {
+function addPicture(scope: FastifyInstance, store: CharacterStore): void {
   scope.get<ById>('/characters/:id/picture', async (request, reply) =>
     reportingProblems(reply, async () => {
-      const { picture } = await shelf.extrasOf(shelf.find(request.params.id).id);
+      const { picture } = await store.extrasOf(store.find(request.params.id).id);
       if (picture === undefined)
         return sendProblem(reply, 404, { code: 'not_found', message: 'This character has no picture.' });
       reply.type('image/png');
@@ -76,21 +76,21 @@ function addPicture(scope: FastifyInstance, shelf: CharacterStore): void {
 
   scope.put<ById>('/characters/:id/picture', { bodyLimit: mostCardBytes }, async (request, reply) =>
     reportingProblems(reply, async () => {
-      const { id } = shelf.find(request.params.id);
+      const { id } = store.find(request.params.id);
       if (!Buffer.isBuffer(request.body)) {
         const message = 'Send the PNG picture as application/octet-stream.';
         return sendProblem(reply, 400, { code: 'invalid_event', message });
       }
-      await shelf.setPicture(id, withoutCard(request.body, 'picture'));
+      await store.setPicture(id, withoutCard(request.body, 'picture'));
       return { id };
     }),
   );
 }
 
-function addEditing(scope: FastifyInstance, shelf: CharacterStore): void {
+function addEditing(scope: FastifyInstance, store: CharacterStore): void {
   scope.put<ById>('/characters/:id', { bodyLimit: mostCardBytes }, async (request, reply) =>
     reportingProblems(reply, async () => {
-      const { id } = shelf.find(request.params.id);
+      const { id } = store.find(request.params.id);
       const pack = parsePack(request.body, reply);
       if (pack === undefined) return reply;
       if (pack.card.id !== id)
@@ -99,7 +99,7 @@ function addEditing(scope: FastifyInstance, shelf: CharacterStore): void {
           message: 'The id cannot be changed.',
           param: 'card.id',
         });
-      const saved = await shelf.replace(pack, request.headers['if-match']);
+      const saved = await store.replace(pack, request.headers['if-match']);
       reply.header('etag', revisionOf(saved));
       return { id };
     }),
@@ -107,8 +107,8 @@ function addEditing(scope: FastifyInstance, shelf: CharacterStore): void {
 
   scope.delete<ById>('/characters/:id', async (request, reply) =>
     reportingProblems(reply, async () => {
-      const { id } = shelf.find(request.params.id);
-      await shelf.remove(id, request.headers['if-match']);
+      const { id } = store.find(request.params.id);
+      await store.remove(id, request.headers['if-match']);
       return { id, deleted: true };
     }),
   );
@@ -118,25 +118,25 @@ function addEditing(scope: FastifyInstance, shelf: CharacterStore): void {
       const parsed = parseBody(copySchema, request.query);
       if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
       const { from } = parsed.body;
-      const extras = from === undefined ? {} : await shelf.extrasOf(shelf.find(from).id);
+      const extras = from === undefined ? {} : await store.extrasOf(store.find(from).id);
       const pack = parsePack(request.body, reply);
       if (pack === undefined) return reply;
       const card = { ...pack.card, id: slugOf(pack.card.name) };
-      const made = await shelf.add({ ...extras, ...pack, card }, true);
+      const made = await store.add({ ...extras, ...pack, card }, true);
       reply.code(201).header('etag', revisionOf(made));
       return { id: made.id };
     }),
   );
 }
 
-function addExport(scope: FastifyInstance, shelf: CharacterStore, dataDir: string): void {
+function addExport(scope: FastifyInstance, store: CharacterStore, dataDir: string): void {
   scope.get<ById>('/characters/:id/export', async (request, reply) =>
     reportingProblems(reply, async () => {
-      const { lines, ...card } = shelf.find(request.params.id);
+      const { lines, ...card } = store.find(request.params.id);
       const parsed = parseBody(exportSchema, request.query);
       if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
       const { format, spec } = parsed.body;
-      const { source, picture, files = new Map() } = await shelf.extrasOf(card.id);
+      const { source, picture, files = new Map() } = await store.extrasOf(card.id);
       const clip = await clipFacts(dataDir, card.voice.reference);
       const tavern = fromPack({ card, lines, clip }, source === undefined ? undefined : readCardJson(source, card.id));
       const file = { card: tavern, files, ...(picture === undefined ? {} : { picture }) };
@@ -146,7 +146,7 @@ function addExport(scope: FastifyInstance, shelf: CharacterStore, dataDir: strin
   );
 }
 
-function addImport(scope: FastifyInstance, shelf: CharacterStore): void {
+function addImport(scope: FastifyInstance, store: CharacterStore): void {
   scope.post('/characters/import', { bodyLimit: mostCardBytes }, async (request, reply) => {
     const bytes = request.body;
     if (!Buffer.isBuffer(bytes)) {
@@ -159,7 +159,7 @@ function addImport(scope: FastifyInstance, shelf: CharacterStore): void {
       const opened = readCardBytes(bytes, 'card');
       const { notes, ...pack } = toPack(opened.card, 'card');
       const whole = { ...opened, ...pack, source: JSON.stringify(opened.card.whole) };
-      const { id } = await shelf.add(whole, parsed.body.as === 'copy');
+      const { id } = await store.add(whole, parsed.body.as === 'copy');
       return { id, notes };
     });
   });
@@ -189,14 +189,14 @@ const mostDrafts = 16;
  * `POST /characters/draft`: a client secret for conversations with the character in the request body, saved or not.
  * Nothing is written to disk; like any client secret, it is dropped when it expires.
  */
-function addDraft(scope: FastifyInstance, secrets: ClientSecrets, door: AuthGuard): void {
+function addDraft(scope: FastifyInstance, secrets: ClientSecrets, auth: AuthGuard): void {
   const drafts: string[] = [];
   scope.post('/characters/draft', { bodyLimit: mostCardBytes }, async (request, reply) => {
     const pack = parsePack(request.body, reply);
     if (pack === undefined) return reply;
     const expiresAtMs = Date.now() + draftSeconds * 1000;
     const character = Object.freeze({ ...pack.card, lines: Object.freeze(pack.lines) });
-    const { owner } = door.authenticatedCaller(request);
+    const { owner } = auth.authenticatedCaller(request);
     const value = secrets.issue({ character, startWith: undefined, owner, expiresAtMs });
     drafts.push(value);
     const oldest = drafts.length > mostDrafts ? drafts.shift() : undefined;

@@ -26,8 +26,8 @@ interface Outcome {
 }
 
 /** `POST /v1/chat/completions`: a character as the chat model, streamed or not. */
-export function addChat(app: FastifyInstance, parts: RestParts, door: AuthGuard): void {
-  app.post('/v1/chat/completions', { onRequest: door.work, bodyLimit: 4 * 2 ** 20 }, async (request, reply) => {
+export function addChat(app: FastifyInstance, parts: RestParts, auth: AuthGuard): void {
+  app.post('/v1/chat/completions', { onRequest: auth.work, bodyLimit: 4 * 2 ** 20 }, async (request, reply) => {
     const parsed = parseBody(chatSchema, request.body);
     if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
     const wanted = parsed.body;

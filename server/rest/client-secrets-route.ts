@@ -35,13 +35,13 @@ interface Deps {
  * Adds `POST /v1/realtime/client_secrets`, and for pre-GA clients `POST /v1/realtime/sessions` and
  * `…/transcription_sessions`. Each issues a short-lived key for a browser or a game, bound to one character.
  */
-export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, door: AuthGuard): void {
+export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, auth: AuthGuard): void {
   const make = (request: FastifyRequest, body: unknown): MadeSecret | Refusal => {
-    const made = makeSecret(body, deps, secrets, door.authenticatedCaller(request).owner);
+    const made = makeSecret(body, deps, secrets, auth.authenticatedCaller(request).owner);
     if ('session' in made) request.log.info({ character: made.session.model }, 'client secret made');
     return made;
   };
-  app.post('/v1/realtime/client_secrets', { onRequest: door.serverKey }, async (request, reply) => {
+  app.post('/v1/realtime/client_secrets', { onRequest: auth.serverKey }, async (request, reply) => {
     const made = make(request, request.body ?? {});
     if ('status' in made) return sendRefusal(reply, made);
     reply.header('cache-control', 'no-store');
@@ -52,7 +52,7 @@ export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: Clie
     ['/v1/realtime/transcription_sessions', transcriptionSecretFromBeta],
   ] as const;
   for (const [path, fromBeta] of beforeGa) {
-    app.post(path, { onRequest: door.serverKey }, async (request, reply) => {
+    app.post(path, { onRequest: auth.serverKey }, async (request, reply) => {
       const made = make(request, fromBeta(request.body));
       if ('status' in made) return sendRefusal(reply, made);
       reply.header('cache-control', 'no-store');

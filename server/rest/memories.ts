@@ -35,11 +35,11 @@ const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 4
  * `/v1/memories`: lets a user list, export, correct and delete what characters remember of them. With a server key, the
  * request names the user. A client secret gives access only to the user and the character it was made for.
  */
-export function addMemories(app: FastifyInstance, memories: Memories, door: AuthGuard): void {
-  const guard = { onRequest: door.member };
+export function addMemories(app: FastifyInstance, memories: Memories, auth: AuthGuard): void {
+  const guard = { onRequest: auth.member };
   const serve: Serve = (act) => async (request, reply) => {
     try {
-      return await reply.header('cache-control', 'no-store').send(await act(request, askedIn(request, door), reply));
+      return await reply.header('cache-control', 'no-store').send(await act(request, askedIn(request, auth), reply));
     } catch (fault) {
       if (fault instanceof Refused) return sendRefusal(reply, fault.refusal);
       if (!(fault instanceof MemoryError)) throw fault;
@@ -78,7 +78,7 @@ export function addMemories(app: FastifyInstance, memories: Memories, door: Auth
   );
   app.post(
     '/v1/memories/move',
-    { onRequest: door.serverKey },
+    { onRequest: auth.serverKey },
     serve(async (request, { person }) => {
       const parsed = parseBody(moveSchema, request.body);
       if ('problem' in parsed) throw new Refused({ status: 400, problem: parsed.problem });
@@ -149,10 +149,10 @@ class Refused extends Error {
   }
 }
 
-function askedIn(request: FastifyRequest, door: AuthGuard): Asked {
+function askedIn(request: FastifyRequest, auth: AuthGuard): Asked {
   const parsed = parseBody(listSchema, request.query);
   if ('problem' in parsed) throw new Refused({ status: 400, problem: parsed.problem });
-  const { owner, secret } = door.authenticatedCaller(request);
+  const { owner, secret } = auth.authenticatedCaller(request);
   const bound = secret?.startWith?.x_dramatis?.user ?? undefined;
   const { user = bound, character: wanted = secret?.character.id, limit, before } = parsed.body;
   if (secret !== undefined && (bound === undefined || user !== bound || wanted !== secret.character.id)) {

@@ -27,8 +27,8 @@ const schema = z.looseObject({
 const foreignVoices = new Set('alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '));
 
 /** `POST /v1/audio/speech`: speaks a text in a character's voice. The response is streamed during synthesis. */
-export function addSpeech(app: FastifyInstance, parts: RestParts, door: AuthGuard): void {
-  app.post('/v1/audio/speech', { onRequest: door.work }, async (request, reply) => {
+export function addSpeech(app: FastifyInstance, parts: RestParts, auth: AuthGuard): void {
+  app.post('/v1/audio/speech', { onRequest: auth.work }, async (request, reply) => {
     const parsed = parseBody(schema, request.body);
     if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
     const { input, voice: wanted, response_format: format, speed } = parsed.body;

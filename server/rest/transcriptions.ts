@@ -30,8 +30,8 @@ const schema = z.looseObject({
  * `POST /v1/audio/transcriptions`: transcribes a recording. Unintelligible speech is not an error: the text is empty,
  * and `x_dramatis.unclear` gives the reason (with `text`, the header `x-dramatis-unclear`).
  */
-export function addTranscriptions(app: FastifyInstance, parts: RestParts, door: AuthGuard): void {
-  app.post('/v1/audio/transcriptions', { onRequest: door.work }, async (request, reply) => {
+export function addTranscriptions(app: FastifyInstance, parts: RestParts, auth: AuthGuard): void {
+  app.post('/v1/audio/transcriptions', { onRequest: auth.work }, async (request, reply) => {
     if (!request.isMultipart()) {
       const message = 'Send a form (multipart/form-data) with the recording as `file`.';
       return sendProblem(reply, 400, { code: 'invalid_event', message, param: 'file' });

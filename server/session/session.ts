@@ -16,10 +16,10 @@ import type { SessionContext } from './history/context.ts';
 import { Conversation } from './history/conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './contract/events.ts';
 import { OwnVoiceDetector } from './input/echo/echo-voice.ts';
-import type { VadWindow, Inbound } from './input/vad-segmenter.ts';
-import { Intake } from './input/intake.ts';
+import type { VadWindow, Inbound } from './input/microphone.ts';
+import { Microphone } from './input/microphone.ts';
 import { changeItems, type ItemCommand } from './history/items.ts';
-import { Listening, type Understood } from './input/listening.ts';
+import { Listening } from './input/listening.ts';
 import { problemEvent } from './contract/problem-event.ts';
 import type { SessionSettings } from './contract/settings.ts';
 import { Speaking } from './output/speaking.ts';
@@ -58,14 +58,13 @@ export class Session {
   readonly conversation: Conversation;
   readonly #parts: SessionParts;
   readonly #inputs = new Queue<SessionInput>();
-  readonly #intake: Intake;
+  readonly #microphone: Microphone;
   readonly #listening: Listening;
   readonly #speaking: Speaking;
   readonly #turns: TurnTaking;
   readonly #company: Participants;
   readonly #voices: OwnVoiceDetector | undefined;
   #settings: SessionSettings;
-  #unclear = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -81,7 +80,7 @@ export class Session {
       emit: (event) => this.#emit(event),
       post: (input) => this.#inputs.push(input),
     };
-    this.#intake = new Intake({
+    this.#microphone = new Microphone({
       vad: parts.vad,
       clock: parts.clock,
       turnDetection: parts.settings.turnDetection,
@@ -123,22 +122,22 @@ export class Session {
 
   /** Queues a command. Commands take effect in the order in which they are sent. */
   send(command: SessionCommand): void {
-    this.#intake.send(command);
+    this.#microphone.send(command);
   }
 
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void {
-    this.#intake.away(isAway);
+    this.#microphone.away(isAway);
   }
 
   /** Audio received but not yet processed, in milliseconds. */
   get waitingAudioMs(): number {
-    return this.#intake.sentAudioMs - this.#listening.heardMs;
+    return this.#microphone.sentAudioMs - this.#listening.heardMs;
   }
 
   /** Runs until `close`. Never throws: a fault in one input is reported, and the next is taken. */
   async run(): Promise<void> {
-    const taking = this.#intake
+    const taking = this.#microphone
       .run((input) => this.#inputs.push(input))
       .catch((fault: unknown) => {
         this.#parts.onFault(fault);
@@ -161,7 +160,7 @@ export class Session {
 
   /** Ends the session: running replies stop, and `run` returns. */
   close(): void {
-    this.#intake.close();
+    this.#microphone.close();
     this.#inputs.end();
   }
 
@@ -190,7 +189,7 @@ export class Session {
     if (!['audio', 'heard', 'item-retrieve'].includes(command.type)) this.#speaking.dropDraft();
     switch (command.type) {
       case 'audio':
-        return; // Already processed by the intake.
+        return; // Already processed by the microphone.
       case 'audio-commit':
         return this.#commitByClient(command.ref);
       case 'audio-clear':
@@ -226,7 +225,7 @@ export class Session {
   #addItem(command: Extract<ItemCommand, { readonly type: 'item-add' }>): void {
     this.#turns.advance({ type: 'user-active', atMs: this.#listening.heardMs });
     // The next reply answers what is typed now, not speech from before.
-    this.#unclear = false;
+    this.#listening.takeUnclear();
     this.#listening.takeTrace();
     changeItems(command, this.conversation, (event) => this.#emit(event));
     if (this.conversation.get(command.item.id) !== command.item) return;
@@ -256,25 +255,19 @@ export class Session {
       this.#listening.take(heard);
       if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
     }
-    this.#intake.recycle(heard);
+    this.#microphone.recycle(heard);
   }
 
   #understand({ utterance, part }: Extract<SessionInput, { type: 'transcript' }>): void {
     if (utterance.tentative) return this.#turns.overheard(utterance, part);
     if (part.type === 'transcript-final' && this.#voices?.attributes(utterance, part) === false) return;
-    this.#answer(this.#listening.understand(utterance, part));
+    this.#turns.understood(this.#listening.understand(utterance, part));
     if (part.type === 'transcript-partial') this.#turns.transcribed(utterance);
   }
 
   #misunderstand({ utterance, reason }: Extract<SessionInput, { type: 'transcript-failure' }>): void {
-    this.#answer(this.#listening.misunderstand(utterance, reason));
+    this.#turns.understood(this.#listening.misunderstand(utterance, reason));
     if (utterance.tentative) this.#turns.overheard(utterance, undefined);
-  }
-
-  #answer(understood: Understood | undefined): void {
-    if (understood === undefined) return;
-    this.#unclear = understood.outcome !== 'words';
-    this.#turns.understood(understood);
   }
 
   #commitByClient(ref: string | undefined): void {
@@ -296,11 +289,7 @@ export class Session {
   #reply(request: ReplyRequest, trace: TurnTimings, answering: { readonly answers?: string } = {}): void {
     if (request.inConversation) this.#turns.advance({ type: 'reply-start' });
     const fromHistory = request.items === undefined;
-    const unclear = (): boolean => {
-      const was = fromHistory && this.#unclear;
-      this.#unclear = false;
-      return was;
-    };
+    const unclear = (): boolean => this.#listening.takeUnclear() && fromHistory;
     this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear, ...answering });
   }
 

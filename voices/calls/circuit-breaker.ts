@@ -3,7 +3,7 @@ import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.t
 /** Circuit breaker: blocks calls to an engine that keeps failing, so that no caller waits for it in vain. */
 export interface CircuitBreaker {
   /** Code of the last failure while the breaker is open; undefined if the engine may be called. Has no side effects. */
-  restsBecause(): EngineErrorCode | undefined;
+  openBecause(): EngineErrorCode | undefined;
   /**
    * Asks to make a call: returns undefined, or the reason why not. After a rest, one trial call goes through, and no
    * other does until `succeeded`, `failed` or `left` reports its outcome.
@@ -35,7 +35,7 @@ export function createCircuitBreaker(
   let isBeingTried = false;
   const rests = (): boolean => now() < restsUntilMs || isBeingTried;
   const circuit: CircuitBreaker = {
-    restsBecause: () => (rests() ? lastCode : undefined),
+    openBecause: () => (rests() ? lastCode : undefined),
     enter() {
       if (rests()) return lastCode;
       isBeingTried = failures >= failureCount;

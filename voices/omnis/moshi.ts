@@ -54,7 +54,7 @@ const kinds = { handshake: 0, audio: 1, text: 2, error: 5 } as const;
 export const adapter: Adapter<OmniModel, MoshiSettings> = {
   settings,
   // The handshake arrives once the server is free and has read the persona.
-  care: () => ({ concurrency: 1 }),
+  callPolicy: () => ({ concurrency: 1 }),
   open: (chosen, context) => ({
     name: context.name,
     async *reply(messages, options) {
@@ -112,27 +112,27 @@ interface Talk extends CallOptions {
 }
 
 async function* talk(speech: Float32Array, given: Talk): AsyncGenerator<OmniPart> {
-  const mouth = await openMouth(speech);
-  const ear = await openEar(given.context);
+  const input = await openInput(speech);
+  const output = await openOutput(given.context);
   try {
     const { context, url, signal } = given;
     const socket = await openSocket(context, { url, headers: bearer(context.key) }, { signal });
     try {
       await handshake(socket, context);
-      yield* answer(socket, mouth, ear, { ...given, userMs: (speech.length / sampleRate) * 1_000 });
+      yield* answer(socket, input, output, { ...given, userMs: (speech.length / sampleRate) * 1_000 });
     } finally {
       socket.close();
     }
   } finally {
-    mouth.close();
-    ear.close();
+    input.close();
+    output.close();
   }
 }
 
 async function* answer(
   socket: UpstreamSocket,
-  mouth: MoshiInput,
-  ear: MoshiOutput,
+  input: MoshiInput,
+  output: MoshiOutput,
   { chosen, context, meter, speaks, userMs }: Talk & { readonly userMs: number },
 ): AsyncGenerator<OmniPart> {
   const { endSilenceMs, waitMs, mostMs } = chosen;
@@ -141,8 +141,8 @@ async function* answer(
   let words = 0;
   let soundMs = 0;
   while (turn.end === undefined) {
-    mouth.speak(socket, heardSamples / frameSamples + framesAhead);
-    for (const said of ear.take(await nextMessage(socket, context))) {
+    input.speak(socket, heardSamples / frameSamples + framesAhead);
+    for (const said of output.take(await nextMessage(socket, context))) {
       if (typeof said !== 'string') heardSamples += said.length;
       for (const part of typeof said === 'string' ? turn.pushText(said) : turn.pushAudio(said)) {
         if (part.type === 'text-delta') meter.outputTokens = words += 1;
@@ -193,7 +193,7 @@ interface MoshiInput {
   close(): void;
 }
 
-async function openMouth(speech: Float32Array): Promise<MoshiInput> {
+async function openInput(speech: Float32Array): Promise<MoshiInput> {
   const encoder = await openOpusEncoder(sampleRate, { isLossless: true });
   const ogg = openOggOpusWriter(sampleRate, encoder.delaySamples);
   let frames = 0;
@@ -226,7 +226,7 @@ interface MoshiOutput {
   close(): void;
 }
 
-async function openEar(context: EngineContext): Promise<MoshiOutput> {
+async function openOutput(context: EngineContext): Promise<MoshiOutput> {
   const decoder = await openOpusDecoder(sampleRate);
   const ogg = new OggReader();
   let skip = 0;

@@ -99,7 +99,7 @@ let answers: BroadcastChannel | undefined;
 let asked = 0;
 
 async function ask({ name, ready }: DeviceChannel, request: DeviceRequest): Promise<DeviceAnswer> {
-  answers ??= hear();
+  answers ??= openAnswers();
   asked += 1;
   const id = asked;
   const answer = Promise.withResolvers<DeviceAnswer>();
@@ -113,7 +113,7 @@ async function ask({ name, ready }: DeviceChannel, request: DeviceRequest): Prom
   return answer.promise;
 }
 
-function hear(): BroadcastChannel {
+function openAnswers(): BroadcastChannel {
   const channel = new BroadcastChannel(from);
   channel.onmessage = (event: unknown) => {
     const { id, answer, why } = (event as { readonly data: Reply }).data;

@@ -53,12 +53,12 @@ export function recognizeByStream(decoder: StreamDecoder, { name, calls }: Engin
         record(lead, frames, { recording, blockMs: decoder.blockMs, heard }).catch((cause: unknown) =>
           gone.abort(cause),
         );
-        const hearing = calls.stream(
+        const hypotheses = calls.stream(
           (call) => metered(decoder.transcribe(recording, { ...call, language }), call.meter, heard),
           { signal: both },
         );
         let text = '';
-        for await (const known of hearing) {
+        for await (const known of hypotheses) {
           recording.forget();
           if (known === text) continue;
           text = known;

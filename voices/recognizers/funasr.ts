@@ -37,10 +37,14 @@ const blockMs = (60 * 10) / chunks.chunk_interval;
 export const adapter: Adapter<SpeechRecognizer, FunasrSettings> = {
   settings,
   // An utterance lasts as long as the user speaks.
-  care: () => ({ concurrency: 8, timeouts: { wholeMs: 3_600_000 } }),
+  callPolicy: () => ({ concurrency: 8, timeouts: { wholeMs: 3_600_000 } }),
   open: (chosen, context) => ({
     ...recognizeByStream(
-      { languages: chosen.languages, blockMs, transcribe: (sound, options) => hear(sound, chosen, context, options) },
+      {
+        languages: chosen.languages,
+        blockMs,
+        transcribe: (sound, options) => transcribe(sound, chosen, context, options),
+      },
       context,
     ),
     async check(options: CallOptions) {
@@ -51,7 +55,7 @@ export const adapter: Adapter<SpeechRecognizer, FunasrSettings> = {
   }),
 };
 
-async function* hear(
+async function* transcribe(
   sound: LiveAudio,
   chosen: FunasrSettings,
   context: EngineContext,

@@ -83,7 +83,7 @@ const warmUpMs = 180_000;
 /** Speech recognition by any server with OpenAI's transcription route, or whisper.cpp's. */
 export const adapter: Adapter<SpeechRecognizer, OpenaiTranscriptionsSettings> = {
   settings,
-  care: ({ dialect }) => ({ concurrency: dialects[dialect].concurrency, timeouts: { firstByteMs: 30_000 } }),
+  callPolicy: ({ dialect }) => ({ concurrency: dialects[dialect].concurrency, timeouts: { firstByteMs: 30_000 } }),
   open(chosen, context) {
     const dialect: Dialect = dialects[chosen.dialect];
     const { verbose = dialect.verbose, streams = dialect.streams } = chosen;

@@ -44,15 +44,15 @@ serveProcess<RecognizerProcessData, LoadedRecognizer, RecognizerProcessRequest, 
       punctuate: punctuate ?? ((text) => text),
     };
   },
-  async answer(ear, request, { tell }) {
+  async answer(recognizer, request, { tell }) {
     if (request.kind === 'load') tell({ text: '' });
-    else if (request.kind === 'piece') tell(await hearPiece(ear, request.samples));
-    else if (request.kind === 'block') tell({ text: hearBlock(ear, request) });
-    else ear.streams.delete(request.stream);
+    else if (request.kind === 'piece') tell(await transcribePiece(recognizer, request.samples));
+    else if (request.kind === 'block') tell({ text: transcribeBlock(recognizer, request) });
+    else recognizer.streams.delete(request.stream);
   },
 });
 
-async function hearPiece(
+async function transcribePiece(
   { offline, punctuate }: LoadedRecognizer,
   samples: Float32Array,
 ): Promise<RecognizerProcessReply> {
@@ -65,11 +65,11 @@ async function hearPiece(
   return { text: punctuate(text.trim()), ...(language === undefined ? {} : { language }) };
 }
 
-function hearBlock(
-  ear: LoadedRecognizer,
+function transcribeBlock(
+  recognizer: LoadedRecognizer,
   { stream: id, samples, isLast }: Extract<RecognizerProcessRequest, { kind: 'block' }>,
 ): string {
-  const { online, streams, punctuate } = ear;
+  const { online, streams, punctuate } = recognizer;
   if (online === undefined) throw new Error('this model is not a streaming model');
   const stream = streams.get(id) ?? online.createStream();
   streams.set(id, stream);

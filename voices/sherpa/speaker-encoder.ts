@@ -20,7 +20,7 @@ const leastSeconds = 0.5;
 /** Speaker encoders by sherpa-onnx in a process of their own: CAM++, ERes2Net and those of WeSpeaker. */
 export const adapter: Adapter<SpeakerEncoder, SherpaEncoderSettings> = {
   settings,
-  care: () => ({ concurrency: 4 }),
+  callPolicy: () => ({ concurrency: 4 }),
   open(chosen, { name, calls }) {
     const { dimensions } = chosen;
     const speakers = openSpeakerProcess({ name, settings: chosen });

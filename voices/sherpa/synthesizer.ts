@@ -40,11 +40,11 @@ const mostClipSeconds = 15;
 export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
   settings: synthesizerSettings,
   // One text uses all processors; a second would only delay both.
-  care: () => ({ concurrency: 1, timeouts: { queueMs: 20_000 } }),
+  callPolicy: () => ({ concurrency: 1, timeouts: { queueMs: 20_000 } }),
   clones: isCloner,
   open(settings, context) {
     const { name } = context;
-    const mouth = openProcess<SynthesizerProcessRequest, PcmBlock>({
+    const synthesizerProcess = openProcess<SynthesizerProcessRequest, PcmBlock>({
       name,
       url: new URL('./synthesizer-worker.ts', import.meta.url),
       data: { name, settings } satisfies SynthesizerProcessData,
@@ -58,10 +58,14 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
         const { voice, speed, signal } = options;
         const pace = voice.kind === 'preset' ? (voice.rate ?? 1) : 1;
         const order = { kind: 'speak', text, speed: speed * pace, ...(await cast(options)) } as const;
-        yield* streamWithTimeouts(mouth, { load: { kind: 'load' }, request: order }, { ...context, signal });
+        yield* streamWithTimeouts(
+          synthesizerProcess,
+          { load: { kind: 'load' }, request: order },
+          { ...context, signal },
+        );
       },
     };
-    const load = (options: CallOptions): Promise<PcmBlock> => mouth.once({ kind: 'load' }, options);
+    const load = (options: CallOptions): Promise<PcmBlock> => synthesizerProcess.once({ kind: 'load' }, options);
     return {
       ...speakByPhrase(renderer, context),
       warm: async (options) => void (await load(options)),
@@ -69,7 +73,7 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
         const { sampleRate } = await load(options);
         return `${settings.family} is loaded, its weights match their SHA-256, ${sampleRate / 1000} kHz`;
       },
-      close: () => mouth.close(),
+      close: () => synthesizerProcess.close(),
     };
   },
 };

@@ -38,7 +38,7 @@ export type CosyvoiceSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, CosyvoiceSettings> = {
   settings,
-  care: () => ({ concurrency: 2, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
+  callPolicy: () => ({ concurrency: 2, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
   clones: () => true,
   open(chosen, context) {
     // Every version accepts 24 kHz: some need at least 16 kHz, some 24.

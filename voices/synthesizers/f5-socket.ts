@@ -35,7 +35,7 @@ const loudest = 8;
  */
 export const adapter: Adapter<SpeechSynthesizer, F5SocketSettings> = {
   settings,
-  care: () => ({ concurrency: 1, timeouts: { firstByteMs: 60_000 } }),
+  callPolicy: () => ({ concurrency: 1, timeouts: { firstByteMs: 60_000 } }),
   open: (chosen, context) => ({
     ...speakByPhrase(
       {

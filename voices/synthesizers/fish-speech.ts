@@ -33,7 +33,7 @@ export type FishSpeechSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, FishSpeechSettings> = {
   settings,
-  care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
+  callPolicy: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
   clones: () => true,
   open(chosen, context) {
     const referenceFor = openReferences({ chosen, context });

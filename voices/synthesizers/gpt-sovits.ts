@@ -44,7 +44,7 @@ export type GptSovitsSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, GptSovitsSettings> = {
   settings,
-  care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000 } }),
+  callPolicy: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000 } }),
   clones: () => true,
   open(chosen, context) {
     const readClip = openClips(context.name, { ...clipSeconds, onServer: { directory: chosen.serverDirectory } });

@@ -39,7 +39,7 @@ export type GradioSettings = z.infer<typeof settings>;
 export const adapter: Adapter<SpeechSynthesizer, GradioSettings> = {
   settings,
   // While it works, the app sends a keep-alive every 15 s.
-  care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
+  callPolicy: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
   clones: () => true,
   open(chosen, context) {
     const app = openGradioApp(chosen.baseUrl, context);

@@ -49,7 +49,7 @@ export type OpenaiSpeechSettings = z.infer<typeof settings>;
 /** Speech from any server with OpenAI's speech route, or one close to it; see `speechDialects`. */
 export const adapter: Adapter<SpeechSynthesizer, OpenaiSpeechSettings> = {
   settings,
-  care: ({ dialect }) => ({
+  callPolicy: ({ dialect }) => ({
     concurrency: speechDialects[dialect].concurrency,
     timeouts: { firstByteMs: speechDialects[dialect].streams ? 20_000 : 60_000 },
   }),

@@ -30,7 +30,7 @@ export type SidecarSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, SidecarSettings> = {
   settings,
-  care: (chosen) => openaiSpeech.care?.(asSpeech(chosen)) ?? {},
+  callPolicy: (chosen) => openaiSpeech.callPolicy?.(asSpeech(chosen)) ?? {},
   clones: () => true,
   open: (chosen, context) => ({
     ...openaiSpeech.open(asSpeech(chosen), context),

@@ -36,7 +36,7 @@ export type XttsSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, XttsSettings> = {
   settings,
-  care: () => ({ concurrency: 1, graceMs: 500 }),
+  callPolicy: () => ({ concurrency: 1, graceMs: 500 }),
   clones: () => true,
   open(chosen, context) {
     const site: Site = { chosen, context };

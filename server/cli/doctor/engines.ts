@@ -36,7 +36,7 @@ export async function checkPlannedEngines(plan: EnginePlan, character: Character
   const tasks = [...cascade, ...omnis].map(({ stage, planned }) =>
     // A high failure count keeps the circuit breaker closed, so that the check reports the actual error.
     find(titles[stage], planned, () =>
-      trials[stage]({ ...planned, care: { ...planned.care, failureCount: 100 } }, plan, character),
+      trials[stage]({ ...planned, callPolicy: { ...planned.callPolicy, failureCount: 100 } }, plan, character),
     ),
   );
   return Promise.all([...tasks, ...checkTurnDetector(plan)]);

@@ -3,7 +3,7 @@ import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import type { SessionContext } from '../history/context.ts';
 import { EchoGate } from '../input/echo/echo-gate.ts';
 import type { OwnVoiceDetector } from '../input/echo/echo-voice.ts';
-import type { VadWindow } from '../input/vad-segmenter.ts';
+import type { VadWindow } from '../input/microphone.ts';
 import type { Cast } from '../contract/responder.ts';
 import type { Listening, Understood } from '../input/listening.ts';
 import { PauseJudge, type PauseJudged } from './pause-judge.ts';
@@ -90,15 +90,17 @@ export class TurnTaking {
     if (this.#turn.phase === 'settling' && utterance === this.#parts.listening.current) this.#judge();
   }
 
-  /** Handles an utterance whose outcome is known. */
-  understood({ utterance, outcome }: Understood): void {
+  /** Handles an utterance whose outcome is known; undefined: not yet. */
+  understood(understood: Understood | undefined): void {
+    if (understood === undefined) return;
+    const { utterance, outcome } = understood;
     const { listening, speaking, voices } = this.#parts;
     if (!listening.waiting) speaking.release();
     if (utterance === this.#turn.answering) {
       listening.takeTrace();
       if (outcome === 'words') voices?.enroll(utterance);
     }
-    this.advance({ type: 'utterance-understood', utterance, outcome, heardMs: listening.heardMs });
+    this.advance({ type: 'utterance-understood', ...understood, heardMs: listening.heardMs });
   }
 
   /** Takes the turn detector's answer to a question that `pause` put. */

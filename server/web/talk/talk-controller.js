@@ -26,7 +26,7 @@ const CHUNK_MS = 40;
  */
 const MUTED_TAIL_MS = 2_000;
 /** Minimum lost audio to report: less is not even a word. */
-const TOLD_LOSS_MS = 300;
+const REPORTED_LOSS_MS = 300;
 
 /** A conversation with one character, from the user's tap to its end. Construct it in the handler of a user gesture. */
 export class TalkController {
@@ -253,7 +253,7 @@ export class TalkController {
       this.#conversation.lose();
       this.#conversation.sendHistory();
     } else if (isRestarted) this.#conversation.loseSpeech();
-    if (lostMs >= TOLD_LOSS_MS) messages.show('lost', explainLostAudio(lostMs));
+    if (lostMs >= REPORTED_LOSS_MS) messages.show('lost', explainLostAudio(lostMs));
     this.#hadSession = true;
   }
 

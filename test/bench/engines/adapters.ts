@@ -106,7 +106,10 @@ async function opened<Engine>(kinds: AdaptersByKind<Engine>, engine: TabledEngin
   if (load === undefined) throw new Error(`no engine of the kind ${String(kind)}`);
   const { adapter } = await load();
   const settings = adapter.settings.parse(given);
-  const context = openContext('bench', { key: 'sk-bench', care: [{ graceMs: 0 }, adapter.care?.(settings)] });
+  const context = openContext('bench', {
+    key: 'sk-bench',
+    callPolicy: [{ graceMs: 0 }, adapter.callPolicy?.(settings)],
+  });
   return { engine: adapter.open(settings, context), clones: adapter.clones?.(settings) ?? false };
 }
 

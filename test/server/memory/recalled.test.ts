@@ -80,7 +80,7 @@ function talk(store: MemoryStore, embedder: Embedder, faults: unknown[] = []): S
   const meanings = openSharedEmbedder(embedder);
   const written = {
     record: async (...args: Parameters<MemoryStore['record']>) => store.record(...args),
-    keepPoint: async (...args: Parameters<MemoryStore['keepPoint']>) => store.keepPoint(...args),
+    keepEmbedding: async (...args: Parameters<MemoryStore['keepEmbedding']>) => store.keepEmbedding(...args),
   };
   const told = { onTurn: () => undefined, onEnd: () => undefined };
   const parts = { store: written, reader: store, owner: '', character: 'alice', now: () => 0, meanings, ...told };
@@ -142,18 +142,18 @@ describe('recall by embeddings', () => {
     talk(store, twoTopics());
     await settled();
     const ids = ['t1', 't2', 't3', 'f1'];
-    const known = (): string[] => [...store.points('two topics', ids).keys()];
+    const known = (): string[] => [...store.embeddings('two topics', ids).keys()];
     expect(known()).toEqual(ids);
-    expect([...store.points('another', ids)]).toEqual([]);
+    expect([...store.embeddings('another', ids)]).toEqual([]);
     store.correct(bond, 't1', { asked: 'No storm came.' });
     store.correct(bond, 'f1', { text: 'His name is Rob.' });
     store.remove(bond, 't2');
     // The words of a fact are corrected in its turn, too.
     expect(known()).toEqual([]);
-    store.keepPoint('two topics', { id: 't1', text: `${storm}\nAnswer 0.` }, Float32Array.of(1, 0));
-    store.keepPoint('two topics', { id: 't2', text: `${coins}\nAnswer 1.` }, Float32Array.of(1, 0));
+    store.keepEmbedding('two topics', { id: 't1', text: `${storm}\nAnswer 0.` }, Float32Array.of(1, 0));
+    store.keepEmbedding('two topics', { id: 't2', text: `${coins}\nAnswer 1.` }, Float32Array.of(1, 0));
     expect(known()).toEqual([]);
-    store.keepPoint('two topics', { id: 't1', text: 'No storm came.\nAnswer 0.' }, Float32Array.of(1, 0));
+    store.keepEmbedding('two topics', { id: 't1', text: 'No storm came.\nAnswer 0.' }, Float32Array.of(1, 0));
     expect(known()).toEqual(['t1']);
     store.erase(bond);
     expect(known()).toEqual([]);
@@ -173,5 +173,5 @@ it('migrates a memory file of an older version and keeps its contents', async ()
   const memory = talk(again, twoTopics());
   await settled();
   expect((await memory.recall([user('Is the weather bad?')], { signal }))[0]).toContain(storm);
-  expect([...again.points('two topics', ['t1']).keys()]).toEqual(['t1']);
+  expect([...again.embeddings('two topics', ['t1']).keys()]).toEqual(['t1']);
 });

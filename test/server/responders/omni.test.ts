@@ -43,7 +43,7 @@ function respondWith(model: OmniModel): Responder {
 
 function openAt(server: EngineServer): Responder {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'gpt-audio' });
-  return respondWith(adapter.open(settings, openContext('omni', { care: [{ retries: 0 }] })));
+  return respondWith(adapter.open(settings, openContext('omni', { callPolicy: [{ retries: 0 }] })));
 }
 
 const spoken: readonly Message[] = [{ role: 'user', text: 'hello there' }];
@@ -61,10 +61,10 @@ function reply(
   {
     speaks = true,
     signal = new AbortController().signal,
-    onSlip = () => undefined,
-  }: Partial<Pick<ReplyOptions, 'speaks' | 'signal' | 'onSlip'>> = {},
+    onViolation = () => undefined,
+  }: Partial<Pick<ReplyOptions, 'speaks' | 'signal' | 'onViolation'>> = {},
 ): Promise<SpokenPart[]> {
-  const options = { signal, speaks, onSlip, scene: '', speed: 1, trace: new TurnTimings(new ManualClock()) };
+  const options = { signal, speaks, onViolation, scene: '', speed: 1, trace: new TurnTimings(new ManualClock()) };
   return Array.fromAsync(responder.reply(history, options));
 }
 
@@ -102,12 +102,12 @@ describe('omniResponder', () => {
 
   it('sends the nearest lore entries to the omni model', async () => {
     const model = talker(['Aye.']);
-    const meaning: FindPackMatches = async () => ({
+    const findByEmbedding: FindPackMatches = async () => ({
       lines: [],
       lore: ['A grey lady walks in the cellar.'],
       experiences: [],
     });
-    await reply(omniResponder({ model, character, recognizer, backup, meaning }));
+    await reply(omniResponder({ model, character, recognizer, backup, findByEmbedding }));
     expect(JSON.stringify(model.sent[0])).toContain('A grey lady walks in the cellar.');
   });
 
@@ -180,7 +180,7 @@ describe('guardrail of the omni model', () => {
   it('cuts an omni reply before a role violation, retries with the reason and continues from the heard words', async () => {
     const model = talker([slipping, 'The moor is no place for us.']);
     const slips: string[] = [];
-    const parts = await reply(respondWith(model), spoken, { onSlip: (slip) => slips.push(slip) });
+    const parts = await reply(respondWith(model), spoken, { onViolation: (slip) => slips.push(slip) });
     expect(slips).toEqual(['assistant']);
     expect(textOf(parts)).not.toContain('language model');
     expect(textOf(parts)).toMatch(/^The hound.*The moor is no place for us\.$/u);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breathMs, holdsFloorMs } from '../../../server/responders/turn-order.ts';
+import { breathMs, userTurnMs } from '../../../server/responders/turn-order.ts';
 import { actingModel, garden, openScene, sceneNamed } from '../../rigs/scene-rig.ts';
 
 /** One phrase of so many words, each 100 ms of sound, that never names anybody. */
@@ -18,10 +18,10 @@ describe('interruptions between characters', () => {
   it('derives from patience and interruptibility after how long a character may be interrupted', () => {
     const yielding = { patience: 0.5, interruptibility: 1 };
     const stubborn = { patience: 0.5, interruptibility: 0.1 };
-    expect(holdsFloorMs(yielding, { patience: 0.9, interruptibility: 1 })).toBe(Infinity);
-    expect(holdsFloorMs(stubborn, { patience: 0, interruptibility: 1 })).toBe(Infinity);
-    expect(holdsFloorMs(yielding, { patience: 0, interruptibility: 0 })).toBe(4_000);
-    expect(holdsFloorMs(yielding, { patience: 0.5, interruptibility: 0 })).toBeGreaterThan(8_000);
+    expect(userTurnMs(yielding, { patience: 0.9, interruptibility: 1 })).toBe(Infinity);
+    expect(userTurnMs(stubborn, { patience: 0, interruptibility: 1 })).toBe(Infinity);
+    expect(userTurnMs(yielding, { patience: 0, interruptibility: 0 })).toBe(4_000);
+    expect(userTurnMs(yielding, { patience: 0.5, interruptibility: 0 })).toBeGreaterThan(8_000);
     expect(breathMs({ patience: 0, interruptibility: 0 })).toBeLessThan(breathMs({ patience: 1, interruptibility: 0 }));
   });
 

@@ -7,7 +7,8 @@ import type { Timeouts } from '../../../voices/calls/call-policy.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
 const { signal } = new AbortController();
-const context = (timeouts: Partial<Timeouts> = {}): EngineContext => openContext('voice', { care: [{ timeouts }] });
+const context = (timeouts: Partial<Timeouts> = {}): EngineContext =>
+  openContext('voice', { callPolicy: [{ timeouts }] });
 let raw: Server | undefined;
 const sockets = new Set<Socket>();
 

@@ -105,7 +105,7 @@ describe('engine in a child process', () => {
 
   it('the call timeouts apply once the child process is loaded', async () => {
     const engine = open();
-    const { timeouts } = openContext('fake', { care: [{ timeouts: { firstByteMs: 500, betweenBytesMs: 500 } }] });
+    const { timeouts } = openContext('fake', { callPolicy: [{ timeouts: { firstByteMs: 500, betweenBytesMs: 500 } }] });
     const ask = (request: string): Promise<string[]> =>
       Array.fromAsync(streamWithTimeouts(engine, { load: 'hello', request }, { name: 'fake', timeouts, signal }));
     await expect(ask('hang')).rejects.toMatchObject({

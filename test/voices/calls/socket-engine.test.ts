@@ -55,7 +55,7 @@ synthesizerConformance({
           }),
       },
     );
-    const engine = openToy(openContext('toy', { key: secretKey, care: [care] }), `${server.url}/speak`);
+    const engine = openToy(openContext('toy', { key: secretKey, callPolicy: [care] }), `${server.url}/speak`);
     const upstream = { server, route: 'WS /speak' };
     return { engine, upstream, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
   },

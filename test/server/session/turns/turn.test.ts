@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Understood } from '../../../../server/session/input/listening.ts';
 import type { Utterance } from '../../../../server/session/input/utterance.ts';
 import { step } from '../../../../server/session/turns/turn.ts';
 import {
@@ -9,7 +10,14 @@ import {
   type TurnState,
 } from '../../../../server/session/turns/turn-state.ts';
 
-const policy: TurnPolicy = { settleMs: 500, bargeInMs: 500, interrupts: true };
+const policy: TurnPolicy = {
+  settleMs: 500,
+  bargeInMs: 500,
+  interrupts: true,
+  answers: true,
+  userPlays: true,
+  goesOn: false,
+};
 const semantic: TurnPolicy = { ...policy, patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 }, draftLeadMs: 600 };
 const replying: TurnState = { ...initialTurn, phase: 'replying', wary: false };
 
@@ -37,6 +45,14 @@ const clock = (atMs: number, voicedMs = atMs, newMs = 0): TurnEvent => ({
 });
 /** Voice up to `atMs` while the reply cannot be heard. */
 const voice = (atMs: number, newMs = 200): TurnEvent => clock(atMs, atMs, newMs);
+const replyEnd = (about: Partial<Extract<TurnEvent, { type: 'reply-end' }>> = {}): TurnEvent => ({
+  type: 'reply-end',
+  isCancelled: false,
+  hasCalls: false,
+  wasPlayed: true,
+  userSpeaks: false,
+  ...about,
+});
 const types = (actions: readonly TurnAction[]): string[] => actions.map((action) => action.type);
 
 describe('end of turn', () => {
@@ -261,7 +277,7 @@ describe('overlap', () => {
   });
 
   it('turns the overlap into a user turn when the reply ends during it', () => {
-    const { state, actions } = play([begun, { type: 'reply-end' }], replying);
+    const { state, actions } = play([begun, replyEnd()], replying);
     expect(types(actions).at(-1)).toBe('utterance-open');
     expect(state.phase).toBe('hearing');
   });
@@ -270,6 +286,77 @@ describe('overlap', () => {
     const { state, actions } = play([begun, { type: 'utterance-taken' }], replying);
     expect(types(actions).slice(2)).toEqual(['overlap-close', 'reply-resume']);
     expect(state.phase).toBe('replying');
+  });
+});
+
+describe('the answer to a turn', () => {
+  const utterance = { id: 'item_1' } as Utterance;
+  const closed: TurnEvent = { type: 'utterance-closed', utterance };
+  const understood = (outcome: Understood['outcome']): TurnEvent => ({
+    type: 'utterance-understood',
+    utterance,
+    outcome,
+    heardMs: 2_000,
+  });
+  const started: TurnEvent = { type: 'reply-start' };
+  const answer = { type: 'reply', to: { utterance, outcome: 'words' } };
+
+  it('comes once its words are known', () => {
+    expect(play([closed], replying).actions).toEqual([]);
+    expect(play([closed, understood('words')], replying).actions).toEqual([answer]);
+  });
+
+  it.each(['nothing', 'failed'] as const)('does not come if the outcome is "%s", and the user may go on', (outcome) => {
+    const { state, actions } = play([closed, understood(outcome)], replying);
+    expect(types(actions)).toEqual(['draft-drop']);
+    expect(state).toMatchObject({ phase: 'listening', idleSinceMs: 2_000 });
+  });
+
+  it('does not come if the client makes its replies itself', () => {
+    const { state, actions } = play([closed, understood('words')], replying, { ...policy, answers: false });
+    expect(actions).toEqual([]);
+    expect(state.phase).toBe('listening');
+  });
+
+  it('does not come if the user interrupts before it: the next turn is answered instead', () => {
+    const interrupted: readonly TurnEvent[] = [
+      { type: 'speech-start', atMs: 1_000 },
+      voice(1_600),
+      understood('words'),
+    ];
+    const { actions } = play([closed, ...interrupted], replying);
+    expect(types(actions)).not.toContain('reply');
+  });
+
+  it('to words over a reply that went on comes after that reply', () => {
+    const { state, actions } = play([started, closed, understood('words')], replying);
+    expect(types(actions)).toEqual(['draft-drop']);
+    expect(step(state, replyEnd(), policy).actions).toEqual([{ type: 'reply' }]);
+    expect(step(state, replyEnd({ isCancelled: true }), policy).actions).toEqual([]);
+    expect(step(state, replyEnd({ hasCalls: true }), policy).actions).toEqual([]);
+    expect(step(state, replyEnd({ userSpeaks: true }), policy).actions).toEqual([]);
+  });
+
+  it('is the reply that began after the turn, if there is one', () => {
+    const { state, actions } = play([closed, started, understood('words')], replying);
+    expect(types(actions)).toEqual(['draft-drop']);
+    expect(step(state, replyEnd(), policy).actions).toEqual([]);
+  });
+});
+
+describe('a scene', () => {
+  const scene: TurnPolicy = { ...policy, goesOn: true };
+  const speaking: TurnState = { ...replying, isReplying: true };
+
+  it('goes on after each reply that was played', () => {
+    expect(step(speaking, replyEnd(), scene).actions).toEqual([{ type: 'reply' }]);
+    expect(step(speaking, replyEnd({ wasPlayed: false }), scene).actions).toEqual([]);
+  });
+
+  it('waits for a user who speaks, unless the user only listens', () => {
+    expect(step(speaking, replyEnd({ userSpeaks: true }), scene).actions).toEqual([]);
+    const listener = { ...scene, userPlays: false };
+    expect(step(speaking, replyEnd({ userSpeaks: true }), listener).actions).toEqual([{ type: 'reply' }]);
   });
 });
 
@@ -304,22 +391,14 @@ describe('the echo of a reply', () => {
 
   it('that was recognized keeps sounds from pausing the next reply', () => {
     const { actions } = play(
-      [
-        begun,
-        { type: 'echo-heard' },
-        ended,
-        clock(1_700, 1_400),
-        { type: 'reply-end' },
-        { type: 'reply-start' },
-        begun,
-      ],
+      [begun, { type: 'echo-heard' }, ended, clock(1_700, 1_400), replyEnd(), { type: 'reply-start' }, begun],
       replying,
     );
     expect(types(actions).slice(-2)).toEqual(['reply-resume', 'overlap-open']);
   });
 
   it('is forgotten after a reply without any sound over it', () => {
-    const quiet: readonly TurnEvent[] = [{ type: 'reply-end' }, { type: 'reply-start' }];
+    const quiet: readonly TurnEvent[] = [replyEnd(), { type: 'reply-start' }];
     const { actions } = play([{ type: 'echo-heard' }, ...quiet, begun], replying);
     expect(types(actions)).toEqual(['reply-hold', 'overlap-open']);
   });
@@ -329,7 +408,7 @@ describe('a user who stays silent after a reply', () => {
   const idle: TurnPolicy = { ...policy, idleMs: 1_000 };
 
   it('is spoken to once the silence has lasted', () => {
-    const before = play([{ type: 'reply-end', heardByMs: 2_000 }, clock(2_999)], replying, idle);
+    const before = play([replyEnd({ heardByMs: 2_000 }), clock(2_999)], replying, idle);
     expect(before.actions).toEqual([]);
     const { state, actions } = step(before.state, clock(3_000), idle);
     expect(actions).toEqual([{ type: 'speak-up', sinceMs: 2_000 }]);
@@ -337,7 +416,7 @@ describe('a user who stays silent after a reply', () => {
   });
 
   it('is left alone if it is not the turn of the user', () => {
-    const { state, actions } = play([{ type: 'reply-end' }, clock(90_000)], replying, idle);
+    const { state, actions } = play([replyEnd(), clock(90_000)], replying, idle);
     expect(state).toEqual(initialTurn);
     expect(actions).toEqual([]);
   });
