@@ -10,7 +10,7 @@ function blocksOf(ms = Number.NaN): number {
   return Math.floor(ms / 20) * 20;
 }
 
-/** A player in the middle of a reply, of which 1 s was received, and the server is perhaps done with it. It is held. */
+/** A player that is held after 500 ms of a reply of which 1 s was received; `isDone`: the server has finished it. */
 async function playing(isDone = false) {
   const sent: ClientEvent[] = [];
   const events: PlaybackEvent[] = [];

@@ -10,7 +10,7 @@ import { openRig, recordTalk } from '../rigs/talk-rig.ts';
 
 const long = 'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.';
 
-/** A talk whose replies sound from a loudspeaker that the test moves on. */
+/** A conversation whose replies play on a speaker that the test advances. */
 async function talkAloud(options: Omit<TalkOptions, 'onEvent' | 'speaker'>) {
   let speaker: SimulatedSpeaker | undefined;
   const open = async (listener: SpeakerListener): Promise<SimulatedSpeaker> =>
@@ -23,7 +23,7 @@ async function talkAloud(options: Omit<TalkOptions, 'onEvent' | 'speaker'>) {
 
 afterEach(() => void vi.useRealTimers());
 
-/** What the package tells TypeScript that it exports is what it exports. */
+/** The package's type declarations match its exports. */
 const declared: typeof import('../../server/client/types/api.d.ts') = client;
 
 describe('openTalk', () => {
@@ -97,7 +97,7 @@ describe('openTalk', () => {
   });
 });
 
-/** A server of OpenAI Realtime as it is elsewhere: no numbers, no binary frames, no resuming. */
+/** A stock OpenAI Realtime server: no frame numbers, no binary frames, no resuming. */
 async function openPlainServer(extensions: readonly string[] = []) {
   const seen: { type: string }[] = [];
   const closeCodes: number[] = [];

@@ -20,7 +20,7 @@ afterEach(() => {
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
 });
 
-/** The server of the rig, with these engines, and clients that keep at a conversation. */
+/** The rig's server with these engines, and clients that hold conversations. */
 async function open(engines: Engines = fakeEngines()) {
   const server = await serve({ engines, flags: { keptAudioSeconds: '60' } });
   return {
@@ -46,19 +46,19 @@ async function call(url: string) {
     of: (type: string): Wire[] => events.filter((event) => event.type === type),
     codes: () => client.of('error').map((event) => event.error.code as string),
     send: (event: unknown) => socket.send(JSON.stringify(event)),
-    /** Appends sound, all at once. */
+    /** Appends audio, all at once. */
     append: (...blocks: Float32Array[]) =>
       client.send({ type: 'input_audio_buffer.append', audio: base64(concatSamples(blocks)) }),
     say: (text: string) => {
       client.send(itemWith({ type: 'input_text', text }));
       client.send({ type: 'response.create' });
     },
-    /** Waits for so many events of a type; resolves to the last of them. */
+    /** Waits for this many events of a type; resolves to the last of them. */
     async until(type: string, count = 1): Promise<Wire> {
       while (client.of(type).length < count) await Promise.race([once(socket, 'message'), gone]);
       return client.of(type)[count - 1];
     },
-    /** A typed turn from here to its end: that the session lives. */
+    /** A complete typed turn, to show that the session lives. */
     async answers(): Promise<void> {
       const before = client.of('response.done').length;
       client.say('Are you there?');

@@ -19,7 +19,7 @@ import { characters } from '../../rigs/serve-rig.ts';
 const opened: AsyncDisposable[] = [];
 afterAll(() => Promise.all(opened.map((each) => each[Symbol.asyncDispose]())));
 
-/** A server that is closed in the end, broken in this way from the start. */
+/** A server with this fault; closed after the tests. */
 async function broken(server: Promise<EngineServer>, fault?: Fault, route?: string): Promise<string> {
   const each = await server;
   opened.push(each);
@@ -27,7 +27,7 @@ async function broken(server: Promise<EngineServer>, fault?: Fault, route?: stri
   return each.url;
 }
 
-/** What answers every connection with something that is no HTTP. */
+/** A server that answers every connection with something other than HTTP. */
 async function openMailServer(): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

@@ -83,7 +83,7 @@ describe('session limits', () => {
     await call().until('session.created');
     const check = sessions.refusalFor.bind(sessions);
     let asked = 0;
-    // As if the place had been free at the door, and was taken before the upgrade.
+    // The slot is free at the first check and taken before the upgrade.
     sessions.refusalFor = (visitor) => ((asked += 1) === 1 ? undefined : check(visitor));
     const late = call();
     expect((await late.until('error'))['error']).toMatchObject({ code: 'server_busy' });

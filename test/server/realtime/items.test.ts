@@ -208,7 +208,7 @@ describe('cancel', () => {
     wire.send({ type: 'response.cancel', response_id, event_id: 'late' });
     await settle();
     expect(wire.last('error').error).toMatchObject({ code: 'response_cancel_not_active', event_id: 'late' });
-    // Clients of LiveKit know the error by how its message begins.
+    // LiveKit's client recognizes the error by the beginning of its message.
     expect(wire.last('error').error.message).toMatch(/^Cancellation failed/);
     await wire.hangUp();
   });

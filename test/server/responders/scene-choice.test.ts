@@ -14,7 +14,7 @@ import { actingModel, characters, stages } from '../../rigs/scene-rig.ts';
 const known = new Map([...characters, ...stages.map((stage) => [stage.id, stage] as const)]);
 const holmes = known.get('sherlock-holmes')!;
 
-/** A session with Holmes, who may leave for a scene whose characters each say their name. */
+/** A session with Holmes that may choose a scene; the characters of the scene say their names. */
 function connect(kind: ConnectionKind = {}, { bound = false, model }: { bound?: boolean; model?: ChatModel } = {}) {
   const seen: (readonly string[])[] = [];
   const responderFor = (character: typeof holmes) => {

@@ -61,7 +61,7 @@ describe('phone call', () => {
     expect(heardMs).toBeGreaterThan(0);
     expect(heardMs).toBeLessThan(phone.twilio.playedBytes / 8);
     expect(phone.last('conversation.item.truncated').audio_end_ms).toBe(heardMs);
-    // Twilio gives back the marks of what it threw away; they say nothing about what was heard.
+    // Twilio returns the marks of cleared audio; they do not count as heard.
     const before = phone.asked.length;
     for (const name of phone.twilio.marks()) phone.stream.receive({ event: 'mark', mark: { name } });
     expect(phone.asked).toHaveLength(before);

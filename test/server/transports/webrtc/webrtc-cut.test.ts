@@ -5,10 +5,10 @@ import { dial, singing, type NodeCaller } from '../../../rigs/webrtc-rig.ts';
 
 const words = Array.from({ length: 40 }, (_, index) => `word${index}`);
 
-/** What of the forty words, a tenth of a second each, has begun after so long. */
+/** The words, 100 ms each, that have begun after this time. */
 const begunBy = (ms: number): string => words.slice(0, Math.ceil(ms / 100)).join(' ');
 
-/** A call whose reply is sent, and done with, four seconds before it has been played. Some of it has been heard. */
+/** A call whose reply was sent completely four seconds before its playback ends; some of it has been heard. */
 async function callWithTail({ says = words, ...also }: { says?: readonly string[]; audio?: unknown } = {}) {
   const engines = singing({ says: [says.join(' '), 'Yes?'] });
   const server = await serve({ engines, flags: { playoutAheadMs: '5000' } });
@@ -22,7 +22,7 @@ async function callWithTail({ says = words, ...also }: { says?: readonly string[
   return { caller, engines, response };
 }
 
-/** What has been heard of the reply, by what the client was told; checked against what it was sent. */
+/** The heard position of the reply as truncated, checked for plausibility. */
 async function heardMs(caller: NodeCaller, itemId: string): Promise<number> {
   const truncated = await caller.until('conversation.item.truncated');
   expect(truncated).toMatchObject({ item_id: itemId, content_index: 0 });

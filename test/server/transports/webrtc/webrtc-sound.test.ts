@@ -59,7 +59,7 @@ describe('PacketOrder', () => {
   });
 });
 
-/** What is heard of packets of a tone, 20 ms each, of which `arrives` says which come, with which timestamps. */
+/** The audio decoded from packets of a tone, 20 ms each; `arrives` gives the order or loss of each. */
 async function hear(arrives: readonly (number | undefined)[], after = (index: number): number => index * 960) {
   const encoder = await openOpusEncoder(24_000);
   const decoder = await openOpusDecoder(24_000);
@@ -203,7 +203,7 @@ describe('OutgoingSpeech', () => {
     outgoing.push('r', tone(200));
     outgoing.complete('r');
     await clock.advance(5_000);
-    // Ten frames of sound, ten of silence, then nothing.
+    // Ten frames of audio, ten of silence, then nothing.
     expect(packets).toHaveLength(20);
     expect(packets.map(({ atMs }) => atMs)).toEqual(packets.map((_, index) => 1_000 + 20 * index));
     for (const [index, sent] of packets.slice(1).entries()) {
