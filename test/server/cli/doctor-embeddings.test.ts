@@ -6,7 +6,7 @@ import type { Fault } from '../../fakes/servers/faults.ts';
 const json = { 'content-type': 'application/json' };
 const route = 'POST /v1/embeddings';
 
-/** Answers with the same point for each text. */
+/** Answers with the same embedding for each text. */
 function openServer(point: readonly unknown[] = [0.6, 0.8], status = 200): Promise<EngineServer> {
   return openEngineServer({
     [route]: (seen) => {

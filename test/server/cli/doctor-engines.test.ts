@@ -19,7 +19,7 @@ import { characters } from '../../rigs/serve-rig.ts';
 const opened: AsyncDisposable[] = [];
 afterAll(() => Promise.all(opened.map((each) => each[Symbol.asyncDispose]())));
 
-/** A server that is closed in the end, broken in this way from the start. */
+/** A server with this fault; closed after the tests. */
 async function broken(server: Promise<EngineServer>, fault?: Fault, route?: string): Promise<string> {
   const each = await server;
   opened.push(each);
@@ -27,7 +27,7 @@ async function broken(server: Promise<EngineServer>, fault?: Fault, route?: stri
   return each.url;
 }
 
-/** What answers every connection with something that is no HTTP. */
+/** A server that answers every connection with something other than HTTP. */
 async function openMailServer(): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -132,7 +132,7 @@ it('reports one line with the remedy for each engine that is broken in its own w
   });
   const lines = await findings(file, { GOOD_KEY: 'sk-good' });
   const about = (name: string): readonly string[] =>
-    lines.filter((line) => new RegExp(`^[✗✓] (?:ASR|LLM|TTS|omni|turn detector) ${name} `).test(line));
+    lines.filter((line) => new RegExp(`^[✗✓]?.includes(` (?:ASR|LLM|TTS|omni|turn detector) ${name} `).test(line));
   const wanted: Readonly<Record<string, RegExp>> = {
     'wrong-port': /^✗ ASR .*cannot be reached \(ECONNREFUSED\)\. Check "baseUrl" of the engine "wrong-port"/,
     'wrong-model': /^✗ ASR .*no model "large-v9"\. It has whisper\. Set "model" of the engine "wrong-model"/,
@@ -141,8 +141,7 @@ it('reports one line with the remedy for each engine that is broken in its own w
     loading: /^✗ ASR .*still loading its model\. Try again/,
     locked: /^✗ LLM .*rejected the key \(401\)\. Check the variable named by "apiKeyEnv" of the engine "locked"/,
     keyless: /^✗ LLM .*NOBODY_HAS_SET_THIS is not set\. Put the engine's key into it/,
-    'no-tls':
-      /^✗ LLM .*the TLS connection failed .*Check whether "baseUrl" of the engine "no-tls" must begin with http or https/,
+    'no-tls': /^✗ LLM .*the TLS connection failed .*Check whether "baseUrl" of the engine "no-tls" must begin with http or https/,
     'own-certificate': /^✗ LLM .*certificate .*NODE_EXTRA_CA_CERTS/,
     mail: /^✗ LLM .*does not speak HTTP .*Check "baseUrl" of the engine "mail"/,
     fine: /^✓ LLM .*has llama; answers after \d+ ms$/,

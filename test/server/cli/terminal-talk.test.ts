@@ -11,7 +11,7 @@ import { serve } from '../../rigs/serve-rig.ts';
 /** Ten seconds of speech. */
 const long = `One${' two three four five six seven eight nine ten'.repeat(10)}.`;
 
-/** A program that plays: what it was given, and how often it was cut off. */
+/** A playback program: records its audio and how often it was flushed. */
 function fakePlayer() {
   const written: Uint8Array[] = [];
   return {

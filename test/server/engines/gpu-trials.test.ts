@@ -22,7 +22,7 @@ async function machineWith(devices: readonly string[]): Promise<{ machine: Machi
   return { machine: { platform: 'linux', arch: 'x64', root }, config, model };
 }
 
-/** Trials of which it is known what comes of them; what was tried. */
+/** Trials with these results; records what was tried. */
 function trials(results: Readonly<Record<string, TrialResult>>): Required<Pick<ProveOptions, 'tryModel'>> & {
   readonly tried: string[];
 } {

@@ -9,7 +9,7 @@ import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { connect } from '../../rigs/connection-rig.ts';
 
-/** What a client is told of a reply to something written: each delta with its emotion. */
+/** The deltas of a reply with their emotions, and the emotion on its items. */
 async function told(says: string, modality: 'audio' | 'text' = 'audio') {
   const wire = connect({ says: [says] });
   wire.send({ type: 'response.create', response: { output_modalities: [modality] } });

@@ -8,7 +8,6 @@ import { fakeAgent } from '../../fakes/agent.ts';
 import { ManualClock, settle } from '../../fakes/clock.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
-import { silence, tone } from '../../fakes/vad.ts';
 import { connect } from '../../rigs/connection-rig.ts';
 
 const weather = {
@@ -119,21 +118,6 @@ describe('function calls', () => {
       { role: 'tool', callId: 'call_sun', text: 'sun' },
     ]);
     expect(wire.last('response.done').response.output[0].content[0].transcript).toBe('It rains in London.');
-    await wire.hangUp();
-  });
-
-  it('makes no function call if the user interrupts the words before it', async () => {
-    const wire = connect({ says: [{ text: `${'One two three four five '.repeat(6)}six.`, calls: [rain] }] });
-    await offerTools(wire);
-    ask(wire, 'Will it rain?');
-    await wire.stream(silence(300));
-    await wire.stream(tone(500));
-    await wire.clock.advance(3_000);
-    expect(wire.last('response.done').response).toMatchObject({
-      status: 'cancelled',
-      output: [{ type: 'message', status: 'incomplete' }],
-    });
-    expect(wire.types()).not.toContain('response.function_call_arguments.done');
     await wire.hangUp();
   });
 

@@ -127,19 +127,6 @@ describe('omniResponder', () => {
     expect(text.trim()).toBe('I am only the backup.');
   });
 
-  it('closes the connection to the omni model when the reply is cancelled', async () => {
-    await using server = await openChatAudioServer();
-    server.breaks({ kind: 'silence', after: 0.5 });
-    const controller = new AbortController();
-    const replying = reply(openAt(server), spoken, { signal: controller.signal });
-    await expect.poll(() => server.open).toBe(1);
-    const reason = new Error('the user spoke');
-    controller.abort(reason);
-    await expect(replying).rejects.toBe(reason);
-    await expect.poll(() => server.open).toBe(0);
-    expect(server.abandoned).toBe(1);
-  });
-
   it('stops the omni model at once when the user interrupts', async () => {
     let stopped: AbortSignal | undefined;
     const model: OmniModel = {

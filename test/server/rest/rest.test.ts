@@ -14,7 +14,7 @@ import { client, failureOf, hangUp } from '../../rigs/serve-rig.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }] as const;
 
-/** The engines with another mind. */
+/** The engines with another agent. */
 function thinking(agentFor: (character: Character) => CharacterAgent): Engines {
   const engines = fakeEngines();
   const responderFor: Engines['responderFor'] = (character) =>

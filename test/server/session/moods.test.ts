@@ -72,7 +72,7 @@ describe('Moods', () => {
     };
     const moods = play();
     expect(moods.now('h').emotions).toMatchObject({ happiness: 4, anger: 3 });
-    // He spoke of nobody; she was the one who had spoken.
+    // The user named nobody; she had spoken last.
     expect(moods.now('a').emotions).toMatchObject({ happiness: 4, anger: 3 });
     expect(play().ofCast).toEqual(moods.ofCast);
   });
