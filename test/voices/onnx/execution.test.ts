@@ -107,7 +107,7 @@ it('Silero on unavailable CUDA and WebGPU scores all the same and reports what r
 });
 
 it('a thread stays alive while it opens a session, without other work', async () => {
-  const from = (file: string): string => JSON.stringify(new URL(`../../voices/${file}`, import.meta.url).href);
+  const from = (file: string): string => JSON.stringify(new URL(`../../../voices/onnx/${file}`, import.meta.url).href);
   const script = `
     const { planExecution } = await import(${from('execution.ts')});
     const { openModelSession } = await import(${from('model-session.ts')});
