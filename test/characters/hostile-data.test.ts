@@ -51,7 +51,7 @@ describe('one bad file', () => {
     expect(report.packs.map(({ card }) => card.name)).toEqual(['Mara']);
     const said = told(report);
     expect(said).toMatch(/a\.json: not valid JSON/);
-    expect(said).toMatch(/b\.json: is no text in UTF-8/);
+    expect(said).toMatch(/b\.json: is not UTF-8 text/);
     expect(said).toMatch(/c\.json: not valid JSON/);
     expect(said).toMatch(/d\.json: n(?:ot|either)/);
     expect(said).toMatch(/e\.json: .*(?:name|label): .*expected string/);
@@ -65,8 +65,8 @@ describe('one bad file', () => {
       'profiles-eng/desc.json': gbk,
     });
     expect(report.packs[0]?.lines).toHaveLength(1);
-    expect(told(report)).toMatch(/a\.jsonl: is no text in UTF-8/);
-    expect(told(report)).toMatch(/desc\.json: is no text in UTF-8/);
+    expect(told(report)).toMatch(/a\.jsonl: is not UTF-8 text/);
+    expect(told(report)).toMatch(/desc\.json: is not UTF-8 text/);
   });
 });
 
@@ -88,7 +88,7 @@ describe('hostile SpeechRole data', () => {
     expect(report?.packs).toHaveLength(98);
     expect(new Set(report?.packs.map(({ card }) => card.id)).size).toBe(98);
     expect(report?.packs.map(({ card }) => card.name)).not.toContain('Spy');
-    expect(report?.problems.filter(({ what }) => what.includes('is that of'))).toEqual([]);
+    expect(report?.problems.filter(({ what }) => what.includes('describes'))).toEqual([]);
     expect(report?.problems.map(({ what }) => what)).toContain('no profile of the role "../../outside"');
   });
 
@@ -101,7 +101,7 @@ describe('hostile SpeechRole data', () => {
     expect(report.packs).toHaveLength(2);
     expect(told(report)).toContain('no transcript of the voice of "Tom"');
     expect(told(await read('speechrole', { ...files, 'audios_text.json': { Mara: 7 } }))).toMatch(
-      /audios_text\.json: not one object of roles and transcripts: Mara: .*expected string/,
+      /audios_text\.json: not one object with roles and transcripts: Mara: .*expected string/,
     );
   });
 });
@@ -127,7 +127,7 @@ it('ChatHaruhi import reads a folder of packages one by one, without the frame t
     'mara: She keeps a light.',
     'two: She keeps a light.',
   ]);
-  expect(told(report)).toContain('none.jsonl: no row of a ChatHaruhi package');
+  expect(told(report)).toContain('none.jsonl: contains no row of a ChatHaruhi package');
 });
 
 it('ChatHaruhi import reports vectors of another length by row', async () => {
@@ -182,11 +182,11 @@ describe('dramatis characters import --from', () => {
 
   it('`import --from` says which character is replaced, and replaces none unasked', async () => {
     const from = ['--from', 'beyond-dialogue', await write({ 'a.json': { ...role, name: 'Alice' } })];
-    expect((await run(...from)).out).toContain('in place of the one that comes with Dramatis; --id keeps both');
+    expect((await run(...from)).out).toContain('replaces the built-in character of this id; --id keeps both');
     const again = await run(...from);
     expect(again).toMatchObject({
       status: 1,
-      err: expect.stringContaining('alice: there is a character of this id; --replace'),
+      err: expect.stringContaining('alice: a character with this id exists; --replace'),
     });
     await rm(packs, { recursive: true });
   });
@@ -203,7 +203,7 @@ describe('dramatis characters import --from', () => {
     const own = path.join(folder, 'own');
     await cp(path.join(packs, 'alice-two'), path.join(own, 'alice-two'), { recursive: true });
     const hidden = await run(...from, '--id', 'alice-two', '--replace', '--characters-dir', own);
-    expect(hidden.out).toMatch(/hidden by the one of that id in .*own, which comes first; --id keeps both/);
+    expect(hidden.out).toMatch(/hidden by the character of this id in .*own, which takes precedence; --id keeps both/);
     await rm(packs, { recursive: true });
   });
 

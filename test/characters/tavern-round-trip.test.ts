@@ -84,7 +84,7 @@ describe('our own cards', () => {
     const edited = readCard({ ...written.whole, data: { ...written.data, scenario: 'On the moon.' } }, 'edited');
     const pack = toPack(edited, 'edited');
     expect(pack.card.scenario).toBe('On the moon.');
-    expect(pack.notes[0]).toMatch(/edited elsewhere/);
+    expect(pack.notes[0]).toMatch(/edited in another program/);
     expect(pack.card).toMatchObject({ voice: card.voice, speech: card.speech, turnTaking: card.turnTaking });
   });
 

@@ -32,18 +32,18 @@ describe('dramatis eval', () => {
   });
 
   it.each([
-    [['run'], '--out is needed'],
-    [['run', '--out', 'x'], '--data is needed'],
-    [['run', '--data', '/nowhere', '--out', 'x', '--judge', 'http://localhost'], '--judge-model is needed'],
-    [['run', '--data', '/nowhere', '--out', 'x', '--protocol', 'v3'], 'cannot be had'],
+    [['run'], '--out is required'],
+    [['run', '--out', 'x'], '--data is required'],
+    [['run', '--data', '/nowhere', '--out', 'x', '--judge', 'http://localhost'], '--judge-model is required'],
+    [['run', '--data', '/nowhere', '--out', 'x', '--protocol', 'v3'], 'Invalid configuration'],
     [['run', '--data', '/nowhere', '--out', 'x', '--speed', 'fast'], '--speed must be a number'],
     [['run', '--nonsense'], 'nonsense'],
     [['rescore'], 'the folder of one run'],
     [['compare', 'one'], 'two runs'],
-    [['score'], '--results is needed'],
+    [['score'], '--results is required'],
     [['data', 'look', 'x'], 'eval data check DIR'],
-    [['agreement'], '--human and --judge are needed'],
-    [['judge-check'], '--data, --out and --judge are needed'],
+    [['agreement'], '--human and --judge are required'],
+    [['judge-check'], '--data, --out and --judge are required'],
   ])('`dramatis eval` explains what is wrong with %j', async (args, message) => {
     expect(await evaluate(args)).toMatchObject({ status: 2, printed: expect.stringContaining(message) });
   });

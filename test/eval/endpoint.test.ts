@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { openEndpoint } from '../../eval/endpoint.ts';
-import { progressLine } from '../../eval/progress.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { ManualClock } from '../fakes/clock.ts';
 
@@ -69,24 +68,5 @@ describe('endpoint', () => {
     expect(tries).toBe(3);
     const refused = new EngineError('judge', 'ENGINE_REFUSED', 'no');
     await expect(endpoint.call(() => Promise.reject(refused), freely)).rejects.toBe(refused);
-  });
-});
-
-describe('progress line', () => {
-  it('the progress line shows share, speed, failures, cost and remaining time', () => {
-    const state = { total: 3_528, done: 1_764, failed: 3, doneNow: 600, spentDollars: 4.2 };
-    const line = progressLine(state, { elapsedMs: 60_000, width: 100 });
-    expect(line).toContain('50 %');
-    expect(line).toContain('1764/3528');
-    expect(line).toContain('10/s');
-    expect(line).toContain('3 failed');
-    expect(line).toContain('$4.20');
-    expect(line).toContain('3 min left');
-  });
-
-  it('the progress line fits the terminal’s width', () => {
-    const state = { total: 10, done: 0, failed: 0, doneNow: 0, spentDollars: 0 };
-    for (const width of [10, 20, 40, 80])
-      expect(progressLine(state, { elapsedMs: 0, width }).length).toBeLessThanOrEqual(width);
   });
 });

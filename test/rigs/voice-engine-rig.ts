@@ -34,7 +34,10 @@ export function openEngine<Engine, Settings>(
   log?: (cost: CallCost) => void,
 ): Engine & EngineLifecycle {
   const settings = adapter.settings.parse(given);
-  return adapter.open(settings, openContext('voice', { key: secretKey, care: [care, adapter.care?.(settings)], log }));
+  return adapter.open(
+    settings,
+    openContext('voice', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)], log }),
+  );
 }
 
 /** A synthesizer with its server, for the conformance suite; both are closed after each test. */

@@ -9,7 +9,8 @@ import {
   type Provider,
 } from './execution.ts';
 import { BroadcastChannel, threadId } from 'node:worker_threads';
-import type { DeviceChannel, Envelope, Reply } from './device.ts';
+import type { WorkerReply } from '../runtime/worker-pool.ts';
+import type { DeviceChannel, Envelope } from './device.ts';
 import { tensorOf, type DeviceAnswer, type LoadRequest, type DeviceRequest } from './device-sessions.ts';
 
 /** A loaded model on any execution provider. */
@@ -79,7 +80,7 @@ type Session = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'in
 /** Loads a model on the device. Rejects with a message for the user if that fails; so does a failing run. */
 async function openOnDevice(line: DeviceChannel, order: LoadRequest): Promise<Session> {
   const opened = await ask(line, { open: order });
-  if (!('session' in opened)) throw new Error('the device gave no session');
+  if (!('session' in opened)) throw new Error('the device returned no session');
   const { session, inputNames, outputNames, inputMetadata } = opened;
   const run = async (feeds: Readonly<Record<string, Tensor>>, fetches?: unknown): Promise<Record<string, Tensor>> => {
     const plain = Object.entries(feeds).map(([name, { type, data, dims }]) => [name, { type, data, dims }] as const);
@@ -99,7 +100,7 @@ let answers: BroadcastChannel | undefined;
 let asked = 0;
 
 async function ask({ name, ready }: DeviceChannel, request: DeviceRequest): Promise<DeviceAnswer> {
-  answers ??= hear();
+  answers ??= openAnswers();
   asked += 1;
   const id = asked;
   const answer = Promise.withResolvers<DeviceAnswer>();
@@ -113,15 +114,15 @@ async function ask({ name, ready }: DeviceChannel, request: DeviceRequest): Prom
   return answer.promise;
 }
 
-function hear(): BroadcastChannel {
+function openAnswers(): BroadcastChannel {
   const channel = new BroadcastChannel(from);
   channel.onmessage = (event: unknown) => {
-    const { id, answer, why } = (event as { readonly data: Reply }).data;
-    const waits = waiting.get(id);
-    waiting.delete(id);
+    const { data } = event as { readonly data: WorkerReply<DeviceAnswer> };
+    const waits = waiting.get(data.id);
+    waiting.delete(data.id);
     if (waiting.size === 0) channel.unref();
-    if (answer === undefined) waits?.reject(new Error(why));
-    else waits?.resolve(answer);
+    if ('error' in data) waits?.reject(new Error(data.error.detail));
+    else waits?.resolve(data.reply);
   };
   return channel;
 }

@@ -42,6 +42,15 @@ export type SessionCommand = { readonly ref?: string } &
     | { readonly type: 'reject'; readonly problem: Problem }
   );
 
+/** Takes every event of a session in order; the next listener waits for what it returns. */
+export interface SessionListener {
+  note(event: SessionEvent): void | Promise<void>;
+  /** Takes what the client reports of its playback. */
+  heard?(replyId: string, heardMs: number): void;
+  /** Called once, after the last event. */
+  end?(): Promise<void>;
+}
+
 /** An error in a request, in the terms of the error table. */
 export interface Problem {
   readonly code: ErrorCode;
@@ -68,6 +77,7 @@ export interface ReplyRequest {
 }
 
 export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
+
 export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'content_filter' | 'hung_up';
 
 /** Outcome of a reply. */
@@ -195,3 +205,8 @@ export type SessionEvent =
       readonly calls: readonly CallItem[];
     }
   | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string };
+
+/** Builds the event that reports an error to the client; `ref`: the client's own name for the request. */
+export function problemEvent(problem: Problem, ref?: string): SessionEvent {
+  return { type: 'problem', problem, ...(ref === undefined ? {} : { ref }) };
+}

@@ -9,7 +9,7 @@ import { addSound, type CallItem, type MessageItem, type Speaker, type SpokenCon
 import type { SessionContext } from '../history/context.ts';
 import { WaitingCues } from '../contract/cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from '../contract/events.ts';
-import type { Moods } from '../history/moods.ts';
+import type { Moods } from '../history/participants.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../contract/responder.ts';
 import type { SessionSettings } from '../contract/settings.ts';
@@ -172,7 +172,7 @@ export class Reply {
       speed: settings.speed,
       trace: this.trace,
       ...knowing,
-      onSlip: (slip) => this.#slips.push(slip),
+      onViolation: (slip) => this.#slips.push(slip),
       onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
       onSpeech: (ms) => (this.#madeMs += ms),
       ...(maxTokens === Infinity ? {} : { maxTokens }),

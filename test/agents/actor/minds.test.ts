@@ -123,7 +123,7 @@ describe('fallback', () => {
     const parts = await replyParts(withFallback(filtered, lines, circuit), ['How do I do it?']);
     expect(martha.evasions).toContain(wordsOf(parts));
     expect(parts.at(-1)).toEqual({ type: 'usage', inputTokens: 5, outputTokens: 2, cutShort: 'filter' });
-    expect(circuit.restsBecause()).toBeUndefined();
+    expect(circuit.openBecause()).toBeUndefined();
   });
 
   it('an abort throws its reason and reaches no fallback', async () => {
@@ -166,7 +166,7 @@ describe('fallback', () => {
     circuit.failed('ENGINE_TIMEOUT');
     circuit.succeeded();
     circuit.failed('ENGINE_TIMEOUT');
-    expect(circuit.restsBecause()).toBeUndefined();
+    expect(circuit.openBecause()).toBeUndefined();
   });
 });
 
@@ -188,7 +188,7 @@ describe('background model', () => {
     const circuit = createCircuitBreaker({ failureCount: 1 });
     const wanted = new Preempted('wanted');
     await expect(ask(gated({ model: fakeChat([], { error: wanted }), circuit }))).rejects.toBe(wanted);
-    expect(circuit.restsBecause()).toBeUndefined();
+    expect(circuit.openBecause()).toBeUndefined();
   });
 });
 

@@ -144,7 +144,7 @@ describe.skipIf(!isInstalled('node-llama-cpp'))('optional package node-llama-cpp
   describe('llama.cpp weights', () => {
     it.each([
       ['that nobody has pinned', { model: { path: martha.path } }, `"model": ${martha.sha256}`],
-      ['that are another file', { model: { path: martha.path, sha256: endless.sha256 } }, 'damaged or cut short'],
+      ['that are another file', { model: { path: martha.path, sha256: endless.sha256 } }, 'damaged or truncated'],
       ['that are missing', { model: { path: `${martha.path}.gone`, sha256: martha.sha256 } }, 'cannot be read'],
     ])('llama.cpp reports weights that cannot be used: %s', async (_name, given, says) => {
       const failure = { code: 'ENGINE_MISSING', detail: expect.stringContaining(says) };

@@ -29,7 +29,10 @@ function openAt(
   log?: (cost: CallCost) => void,
 ) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'llama', ...options });
-  return adapter.open(settings, openContext('mind', { key: secretKey, care: [care, adapter.care?.(settings)], log }));
+  return adapter.open(
+    settings,
+    openContext('mind', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)], log }),
+  );
 }
 
 chatConformance({

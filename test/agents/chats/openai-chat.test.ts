@@ -180,7 +180,7 @@ describe('chat that fails before its first token', () => {
   it.each([
     ['a web page', sends('text/html', '<html>Welcome to nginx</html>')],
     ['a reply that is not streamed', sends('application/json', '{"choices":[{"message":{"content":"Yes."}}]}')],
-    ['something that is not JSON', sends('text/event-stream', 'data: {"choi\n\n')],
+    ['invalid JSON', sends('text/event-stream', 'data: {"choi\n\n')],
     ['an empty stream', sends('text/event-stream', '')],
     ['something that is no chunk', sends('text/event-stream', 'data: null\n\ndata: 42\n\ndata: [DONE]\n\n')],
     ['an error in its stream', failsInStream([], { message: 'no', type: 'invalid_request_error', code: 400 })],

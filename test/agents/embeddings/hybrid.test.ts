@@ -53,7 +53,10 @@ function folded(point: Float32Array): number[] {
 
 function openAt(server: EngineServer, care: CallPolicy = {}) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'bge-m3' });
-  return adapter.open(settings, openContext('embeddings', { key: secretKey, care: [care, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('embeddings', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)] }),
+  );
 }
 
 describe('embedding server', () => {
@@ -163,7 +166,7 @@ describe('retrieval for a prompt', () => {
     await settled(find);
     const chat = fakeChat(['Aye.']);
     const history = [{ role: 'user' as const, text: 'Is money short?' }];
-    await Array.fromAsync(actor(character, chat, { meaning: find }).reply(history, { signal }));
+    await Array.fromAsync(actor(character, chat, { findByEmbedding: find }).reply(history, { signal }));
     expect(chat.calls[0]?.messages.at(-1)?.text).toContain(coins.reply);
     await Array.fromAsync(actor(character, chat).reply(history, { signal }));
     expect(chat.calls[1]?.messages.at(-1)?.text).not.toContain(coins.reply);

@@ -38,7 +38,7 @@ function model(scripts: readonly string[]): ChatModel & { readonly asked: (reado
 
 interface Played {
   readonly text: string;
-  readonly slips: readonly Violation[];
+  readonly violations: readonly Violation[];
   readonly minds: number;
   readonly outputTokens: number;
 }
@@ -49,17 +49,20 @@ async function play(
   character = holmes,
 ): Promise<Played & { chat: ReturnType<typeof model> }> {
   const chat = model(scripts);
-  const slips: Violation[] = [];
+  const violations: Violation[] = [];
   let text = '';
   let minds = 0;
   let outputTokens = 0;
-  const options = { signal: AbortSignal.timeout(10_000), onSlip: (slip: Violation) => slips.push(slip) };
+  const options = {
+    signal: AbortSignal.timeout(10_000),
+    onViolation: (violation: Violation) => violations.push(violation),
+  };
   for await (const part of withGuardrail(actor(character, chat)).reply(asHistory(said), options)) {
     if (part.type === 'text-delta') text += part.text;
     if (part.type === 'mind') minds += 1;
     if (part.type === 'usage') outputTokens = part.outputTokens;
   }
-  return { text, slips, minds, outputTokens, chat };
+  return { text, violations, minds, outputTokens, chat };
 }
 
 describe('guardrail rules', () => {
@@ -135,7 +138,7 @@ describe('guarded reply', () => {
       ['Shall we go?'],
     );
     expect(played.text).toBe('The game is afoot. Come, Watson is waiting.');
-    expect(played.slips).toEqual(['assistant']);
+    expect(played.violations).toEqual(['assistant']);
     expect(played.minds).toBe(1);
     const [first = [], second = []] = played.chat.asked;
     expect(second.slice(0, 1)[0]?.text).toContain('answered like a computer program');
@@ -148,7 +151,7 @@ describe('guarded reply', () => {
 
   it('a second violation ends the reply with one of the character’s evasions', async () => {
     const played = await play(['How can I assist you today?', 'As an AI, I cannot say.'], ['Hello there']);
-    expect(played.slips).toEqual(['assistant', 'assistant']);
+    expect(played.violations).toEqual(['assistant', 'assistant']);
     expect(holmes.evasions).toContain(played.text.trim());
   });
 
@@ -160,7 +163,7 @@ describe('guarded reply', () => {
   it('a reply without violations is delayed by no more than its current clause', async () => {
     const script = 'You have been in Afghanistan, I perceive. The dust tells me so.';
     const played = await play([script], ['Hello']);
-    expect(played).toMatchObject({ text: script, slips: [] });
+    expect(played).toMatchObject({ text: script, violations: [] });
     expect(played.chat.asked).toHaveLength(1);
   });
 

@@ -94,7 +94,7 @@ describe('lorebook', () => {
     );
     const pack = toPack(card, 'card');
     expect(pack.card.lorebook[0]?.keys).toEqual(['ok+']);
-    expect(pack.notes.join(' ')).toMatch(/look-around/);
+    expect(pack.notes.join(' ')).toMatch(/lookarounds/);
   });
 });
 

@@ -132,7 +132,7 @@ describe('engine call', () => {
     await expect(fails()).rejects.toThrow('lost');
     await expect(calls.once(async () => 'a', { signal })).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
     expect(calls.health()).toMatchObject({
-      state: 'resting',
+      state: 'circuit_open',
       calls: 2,
       failures: 2,
       lastFailure: 'ENGINE_UNAVAILABLE',

@@ -20,7 +20,7 @@ describe('circuit breaker', () => {
     expect(circuit.enter()).toBeUndefined();
     circuit.failed('ENGINE_REFUSED');
     expect(circuit.enter()).toBe('ENGINE_REFUSED');
-    expect(circuit.restsBecause()).toBe('ENGINE_REFUSED');
+    expect(circuit.openBecause()).toBe('ENGINE_REFUSED');
   });
 
   it('the half-open circuit breaker lets one trial call through and refuses others until it ends', () => {

@@ -7,7 +7,8 @@ import type { Timeouts } from '../../../voices/calls/call-policy.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
 const { signal } = new AbortController();
-const context = (timeouts: Partial<Timeouts> = {}): EngineContext => openContext('voice', { care: [{ timeouts }] });
+const context = (timeouts: Partial<Timeouts> = {}): EngineContext =>
+  openContext('voice', { callPolicy: [{ timeouts }] });
 let raw: Server | undefined;
 const sockets = new Set<Socket>();
 
@@ -97,7 +98,7 @@ describe('HTTP request', () => {
       async (): Promise<string> => `https://127.0.0.1:${await openRaw('HTTP/1.1 400 Bad Request\r\n\r\n')}`,
       {},
       'ENGINE_UNAVAILABLE',
-      'http and https',
+      'must begin with http or https',
     ],
     [
       'the handshake never ends',
@@ -107,11 +108,11 @@ describe('HTTP request', () => {
       'no connection',
     ],
     [
-      'no answer comes',
+      'no response comes',
       async (): Promise<string> => `http://127.0.0.1:${await openRaw('')}`,
       { firstByteMs: 30 },
       'ENGINE_TIMEOUT',
-      'no answer',
+      'no response',
     ],
     [
       'the answer stops',
@@ -119,7 +120,7 @@ describe('HTTP request', () => {
         `http://127.0.0.1:${await openRaw('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc')}`,
       { betweenBytesMs: 30 },
       'ENGINE_TIMEOUT',
-      'nothing further',
+      'no further data',
     ],
   ] as const)('an HTTP request fails with a clear error when %s', async (_name, url, timeouts, code, words) => {
     const asking = sendForBytes(context(timeouts), { url: await url() }, { signal });

@@ -3,7 +3,7 @@ import { openContext } from '../../../voices/calls/context.ts';
 import { openSocketPool, type PooledSocket, type SocketPool } from '../../../voices/calls/dashscope/socket-pool.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
-const context = openContext('voice', { care: [{ timeouts: { connectMs: 500 } }] });
+const context = openContext('voice', { callPolicy: [{ timeouts: { connectMs: 500 } }] });
 const { signal } = new AbortController();
 const asItIs = async (socket: PooledSocket): Promise<PooledSocket> => socket;
 

@@ -4,7 +4,7 @@ import { openSocket, type UpstreamSocket } from '../../../voices/calls/socket.ts
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
 const { signal } = new AbortController();
-const context = openContext('voice', { care: [{ timeouts: { connectMs: 50 } }] });
+const context = openContext('voice', { callPolicy: [{ timeouts: { connectMs: 50 } }] });
 
 /** Sends "hello", then echoes messages; "bye" and "die" end the connection. */
 function openEcho(): Promise<EngineServer> {

@@ -195,12 +195,10 @@ describe('writing WAV', () => {
   });
 
   it('a failed write leaves the old WAV file and no other', async () => {
-    const blocked = join(folder, 'blocked');
+    const blocked = join(folder, 'kept.wav');
     await writeWav(join(folder, 'kept.wav'), floatsFromPcm16(pcm), 16_000);
     const before = await readdir(folder);
-    await expect(writeWav(join(blocked, 'a.wav'), floatsFromPcm16(pcm), 16_000)).rejects.toMatchObject({
-      code: 'ENOENT',
-    });
+    await expect(writeWav(join(blocked, 'a.wav'), floatsFromPcm16(pcm), 16_000)).rejects.toThrow(/ENOTDIR|EEXIST/);
     await expect(writeWav(folder, floatsFromPcm16(pcm), 16_000)).rejects.toThrow(/EISDIR|EPERM|ENOTEMPTY|EEXIST/);
     expect(await readdir(folder)).toEqual(before);
     expect(await readFile(join(folder, 'kept.wav'))).toEqual(wavFile({ data: pcm }));

@@ -108,7 +108,7 @@ describe('Moshi, turn by turn', () => {
   it('doctor reports that Moshi is busy', async () => {
     await using server = await openMoshiServer();
     const engine = openEngine(adapter, { baseUrl: server.url }, { timeouts: { firstByteMs: 100 } });
-    expect(await engine.check?.({ signal })).toContain('free to talk');
+    expect(await engine.check?.({ signal })).toContain('accepts conversations');
     server.breaks({ kind: 'silence', after: 0 });
     await expect(engine.check?.({ signal })).rejects.toMatchObject({
       detail: expect.stringContaining('busy') as string,

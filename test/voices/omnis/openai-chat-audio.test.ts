@@ -14,7 +14,10 @@ const route = 'POST /v1/chat/completions';
 
 function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: CallPolicy = {}) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'gpt-audio', ...options });
-  return adapter.open(settings, openContext('omni', { key: secretKey, care: [care, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('omni', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)] }),
+  );
 }
 
 const shapes: readonly (readonly [string, ChatAudioShape])[] = [
@@ -92,7 +95,7 @@ describe('omni model', () => {
     const reading = Array.fromAsync(openAt(server).reply(talk, { signal, voice: 'ash', speaks: true }));
     await expect(reading).rejects.toMatchObject({
       code: 'ENGINE_BAD_REPLY',
-      detail: expect.stringContaining('without sound'),
+      detail: expect.stringContaining('without audio'),
     });
   });
 });

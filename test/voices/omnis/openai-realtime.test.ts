@@ -21,7 +21,10 @@ function openAt(
   const baseUrl = `${url}${bases[options.dialect ?? 'openai']}`;
   const settings = adapter.settings.parse({ baseUrl, model: 'gpt-realtime', ...options });
   const wish = { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
-  return adapter.open(settings, openContext('omni', { key: secretKey, care: [wish, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('omni', { key: secretKey, callPolicy: [wish, adapter.callPolicy?.(settings)] }),
+  );
 }
 
 for (const dialect of ['openai', 'beta', 'qwen', 'glm'] as const) {

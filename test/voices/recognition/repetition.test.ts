@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRepetition } from '../../../voices/recognition/repetition.ts';
+import { findRepetition } from '../../../voices/recognition/hypothesis.ts';
 
 describe('findRepetition', () => {
   it('a repeated sentence is found, whatever its punctuation', () => {

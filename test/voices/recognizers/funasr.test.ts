@@ -16,7 +16,10 @@ const speech = tone(1_600, 16_000);
 function openAt(server: FunasrServer, options: Record<string, unknown> = {}, care: CallPolicy = {}): SpeechRecognizer {
   const settings = adapter.settings.parse({ baseUrl: server.url.replace('http', 'ws'), ...options });
   const wish = { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
-  return adapter.open(settings, openContext('ear', { key: secretKey, care: [wish, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('ear', { key: secretKey, callPolicy: [wish, adapter.callPolicy?.(settings)] }),
+  );
 }
 
 recognizerConformance({

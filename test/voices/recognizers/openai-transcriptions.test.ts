@@ -18,7 +18,10 @@ const speech = tone(1_600, 16_000);
 
 function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: CallPolicy = {}) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'whisper', ...options });
-  return adapter.open(settings, openContext('ear', { key: secretKey, care: [care, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('ear', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)] }),
+  );
 }
 
 function subject(
@@ -205,7 +208,7 @@ describe('recognizer behind a transcription endpoint', () => {
   it('doctor reports that whisper.cpp is still loading its model', async () => {
     await using server = await openTranscriptionServer();
     const engine = openAt(server, { dialect: 'whisper-cpp' });
-    expect(await engine.check?.({ signal })).toContain('has its model');
+    expect(await engine.check?.({ signal })).toContain('has loaded its model');
     server.breaks({ kind: 'status', status: 404 });
     await expect(engine.check?.({ signal })).rejects.toMatchObject({ detail: expect.stringContaining('loading') });
   });

@@ -163,7 +163,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       const model = await readFile(senseVoice.files['model']?.path ?? '');
       const cut = await tinyFiles(folder).write('cut.onnx', model.subarray(0, 4_000));
       const files = { ...senseVoice.files, model: { ...cut, sha256: senseVoice.files['model']?.sha256 } };
-      const detail = expect.stringContaining('damaged or cut short');
+      const detail = expect.stringContaining('damaged or truncated');
       expect(await failure(open({ ...senseVoice, files }))).toMatchObject({ code: 'ENGINE_MISSING', detail });
     });
 
@@ -183,7 +183,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
         family: 'streaming-zipformer',
         files: { encoder: model, decoder: model, joiner: model, tokens },
       });
-      const detail = expect.stringContaining('of another kind than its settings say');
+      const detail = expect.stringContaining('do not match the kind in the settings');
       expect(await failure(engine)).toMatchObject({ code: 'ENGINE_MISSING', detail });
     });
 

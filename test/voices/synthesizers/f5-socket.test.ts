@@ -16,7 +16,7 @@ synthesizerConformance({
   behindServer: true,
   undetectable: {
     'does not accept the key': wordless,
-    'knows no such model': wordless,
+    'does not know the model': wordless,
     'does not accept the request': wordless,
     'wants to be left alone for a minute': wordless,
   },
@@ -77,7 +77,7 @@ describe('F5-TTS over its socket', () => {
 
   it('doctor checks F5-TTS by connecting', async () => {
     await using server = await openF5SocketServer();
-    expect(await openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).toContain('takes connections');
+    expect(await openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).toContain('accepts connections');
     const nobody = openEngine(adapter, { baseUrl: 'tcp://127.0.0.1:9' });
     await expect(nobody.check?.({ signal })).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
   });

@@ -104,7 +104,7 @@ describe('GPT-SoVITS', () => {
   it('doctor recognizes GPT-SoVITS by its refusal of an empty request', async () => {
     await using server = await openGptSovitsServer();
     const { signal } = new AbortController();
-    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/ answers$/);
+    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/ responds$/);
     await expect(openEngine(adapter, { baseUrl: `${server.url}/v1` }).check?.({ signal })).rejects.toMatchObject({
       status: 404,
     });

@@ -31,7 +31,7 @@ function openAt(
   log?: (cost: CallCost) => void,
 ) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'small-voice', ...options });
-  const context = openContext('voice', { key: secretKey, care: [care, adapter.care?.(settings)], log });
+  const context = openContext('voice', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)], log });
   return adapter.open(settings, context);
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { smartTurnFeatures } from '../../../voices/dsp/log-mel.ts';
 import { openSmartTurn } from '../../../voices/turn-detectors/smart-turn.ts';
-import { writeOnnx, type GraphNode } from '../../../voices/vads/onnx-file.ts';
+import { writeOnnx, type GraphNode } from '../../fakes/models/onnx-file.ts';
 
 const { signal } = new AbortController();
 const folder = await mkdtemp(join(tmpdir(), 'dramatis-smart-turn-'));

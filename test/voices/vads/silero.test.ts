@@ -1,17 +1,17 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { Rechunker } from '../../../voices/audio.ts';
 import { createVadHysteresis, type SpeechEdge } from '../../../voices/dsp/vad-hysteresis.ts';
-import { readOnnxConstants, writeOnnx } from '../../../voices/vads/onnx-file.ts';
-import { sileroGraph } from '../../../voices/vads/silero-graph.ts';
-import { openSilero } from '../../../voices/vads/silero.ts';
+import { openSilero, sileroModelPath } from '../../../voices/vads/silero.ts';
 import type { VadStream } from '../../../voices/vad.ts';
 import { readWav } from '../../../voices/dsp/wav.ts';
+import { writeOnnx } from '../../fakes/models/onnx-file.ts';
+import { originalPath, sileroGraph } from './silero-graph.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
 const silero = openSilero();
@@ -193,41 +193,32 @@ function eventsOf(scores: readonly number[]): SpeechEdge[] {
   return scores.map((score) => edges.push(score)).filter((edge) => edge !== undefined);
 }
 
-/** Each version of the model with our graph and with its own. */
-function openPairs(): { name: string; ours: ReturnType<typeof openSilero>; plain: ReturnType<typeof openSilero> }[] {
-  return ['silero_vad_v6.onnx', 'silero_vad_v5.onnx'].map((name) => {
-    const modelPath = createRequire(import.meta.url).resolve(`@ricky0123/vad-web/dist/${name}`);
-    return { name, ours: openSilero({ modelPath }), plain: openSilero({ modelPath, plain: true }) };
-  });
-}
-
-describe('Silero’s fused graph', () => {
-  const pairs = openPairs();
-  afterAll(() => Promise.all(pairs.flatMap(({ ours, plain }) => [ours.close(), plain.close()])));
+describe('the graph made of the weights of Silero v6', () => {
+  const plain = openSilero({ modelPath: originalPath });
+  afterAll(() => plain.close());
 
   const expectEqual = async (windows: readonly Float32Array[]): Promise<void> => {
-    for (const { ours, plain } of pairs) {
-      const [found = [], expected = []] = await Promise.all(
-        [ours, plain].map((vad) => {
-          const stream = vad.open();
-          return Promise.all(windows.map((window) => stream.score(window)));
-        }),
-      );
-      for (const [index, score] of found.entries()) {
-        expect(Math.abs(score - (expected[index] as number))).toBeLessThan(1e-4);
-      }
-      expect(eventsOf(found)).toEqual(eventsOf(expected));
+    const [found = [], expected = []] = await Promise.all(
+      [silero, plain].map((vad) => {
+        const stream = vad.open();
+        return Promise.all(windows.map((window) => stream.score(window)));
+      }),
+    );
+    for (const [index, score] of found.entries()) {
+      expect(Math.abs(score - (expected[index] as number))).toBeLessThan(1e-4);
     }
+    expect(eventsOf(found)).toEqual(eventsOf(expected));
   };
 
-  it('the fused graph is made of both model files', () => {
-    for (const { name } of pairs) {
-      const path = createRequire(import.meta.url).resolve(`@ricky0123/vad-web/dist/${name}`);
-      expect(sileroGraph(readFileSync(path))).toBeInstanceOf(Uint8Array);
-    }
+  it('is the committed file, which silero-graph.ts makes of the package @ricky0123/vad-web', () => {
+    const committed = readFileSync(sileroModelPath);
+    expect(createHash('sha256').update(committed).digest('hex')).toBe(
+      '3e0bc2434b8132e422b3dd5aa1fc9c8e51bd9240ea66e2c3cc3b3e5b6d5388a8',
+    );
+    expect(committed.equals(sileroGraph(readFileSync(originalPath)))).toBe(true);
   });
 
-  it('the fused graph scores synthetic voices, silence and full scale as the files themselves do', async () => {
+  it('scores synthetic voices, silence and full scale as the original does', async () => {
     expect.hasAssertions();
     const full = [...babble(10, 200), new Float32Array(512).fill(1), new Float32Array(512).fill(-1)];
     await expectEqual([...babble(40, 110), ...Array.from({ length: 20 }, () => new Float32Array(512)), ...full]);
@@ -242,35 +233,16 @@ describe('Silero’s fused graph', () => {
     }
   });
 
-  it('another model is not fused and runs as it is', async () => {
-    const node = (operation: string, inputs: string[], outputs: string[]) => ({ operation, inputs, outputs });
-    const other = writeOnnx({
-      inputs: [
-        { name: 'input', sizes: ['count', 576] },
-        { name: 'state', sizes: [2, 'count', 128] },
-      ],
-      outputs: [
-        { name: 'output', sizes: ['count', 1] },
-        { name: 'stateN', sizes: [2, 'count', 128] },
-      ],
-      nodes: [node('MatMul', ['input', 'weights'], ['output']), node('Identity', ['state'], ['stateN'])],
-      constants: { weights: { sizes: [576, 1], values: new Float32Array(576).fill(1 / 64, 0, 64) } },
-    });
-    expect(sileroGraph(other)).toBeUndefined();
-    expect(readOnnxConstants(other).get('weights')?.sizes).toEqual([576, 1]);
+  it('is made of no other model', () => {
+    const other = writeOnnx({ inputs: [], outputs: [], nodes: [], constants: {} });
+    expect(() => sileroGraph(other)).toThrow('no weights of a Silero model');
   });
 
   it('a damaged model file is not fused and is reported by name', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dramatis-silero-'));
     for (const [name, bytes] of [
       ['text.onnx', Buffer.from('not a model, but a letter')],
-      [
-        'half.onnx',
-        readFileSync(createRequire(import.meta.url).resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx')).subarray(
-          0,
-          9_999,
-        ),
-      ],
+      ['half.onnx', readFileSync(sileroModelPath).subarray(0, 9_999)],
     ] as const) {
       const modelPath = join(folder, name);
       await writeFile(modelPath, bytes);

@@ -31,13 +31,16 @@ const prompt: CallPolicy = { timeouts: { connectMs: 500 } };
 
 function openEar(server: DashscopeServer, options: Record<string, unknown> = {}, care?: CallPolicy): SpeechRecognizer {
   const settings = ear.settings.parse({ baseUrl: server.url.replace('http', 'ws') + path, ...options });
-  return ear.open(settings, openContext('ear', { key: secretKey, care: [withPromptness(care), ear.care?.(settings)] }));
+  return ear.open(
+    settings,
+    openContext('ear', { key: secretKey, callPolicy: [withPromptness(care), ear.callPolicy?.(settings)] }),
+  );
 }
 
 function openMouth(server: DashscopeServer, care?: CallPolicy, log?: (cost: CallCost) => void) {
   const settings = mouth.settings.parse({ baseUrl: server.url + path });
-  const wishes = [withPromptness(care), mouth.care?.(settings)];
-  return mouth.open(settings, openContext('voice', { key: secretKey, care: wishes, log }));
+  const wishes = [withPromptness(care), mouth.callPolicy?.(settings)];
+  return mouth.open(settings, openContext('voice', { key: secretKey, callPolicy: wishes, log }));
 }
 
 function withPromptness(care: CallPolicy = {}): CallPolicy {
@@ -188,7 +191,7 @@ describe('DashScope connection', () => {
 describe('DashScope account', () => {
   it('doctor checks a DashScope account by connecting', async () => {
     await using server = await openDashscopeServer();
-    expect(await openMouth(server).check?.({ signal })).toContain('takes the key');
+    expect(await openMouth(server).check?.({ signal })).toContain('accepts the key');
     server.breaks({ kind: 'status', status: 401 });
     await expect(openMouth(server).check?.({ signal })).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
