@@ -20,6 +20,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'voices/calls',
     'voices/runtime',
     'voices/models/weights.ts',
+    'voices/text/stage-directions.ts',
+    // Mean and median, once for all wings.
+    'voices/dsp/statistics.ts',
   ],
   server: ['voices', 'agents', 'characters'],
   eval: ['server/protocol', 'server/terminal', 'voices', 'agents', 'characters'],
@@ -78,6 +81,7 @@ const stateMachines = [
   'server/session/output/reply.ts',
   'server/session/session.ts',
   'server/session/turns/turn.ts',
+  'test/server/session/turns/turn-promises.test.ts',
 ];
 
 /** Whether a file is a table of its siblings (commands, recipes, kinds): a file each is the point of it. */

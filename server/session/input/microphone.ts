@@ -39,7 +39,7 @@ interface MicrophoneParts {
   readonly probeLine?: ProbeLine;
 }
 
-/** A change of the settings or of the buffer after which speech is detected anew. */
+/** A change of the settings or of the buffer after which speech detection starts again. */
 interface Restart {
   readonly detection: TurnDetection | null;
   /** Keeps a speech segment that is under way. */

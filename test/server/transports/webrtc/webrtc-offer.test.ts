@@ -26,7 +26,7 @@ describe('readOffer', () => {
     );
     expect(offer).toMatchObject({
       hasEvents: false,
-      letsUsWait: true,
+      clientStartsDtls: true,
       audio: { mid: '1', payloadType: 111, sends: false, receives: true },
     });
     expect('sdp' in offer && offer.sdp).not.toMatch(/candidate/);
