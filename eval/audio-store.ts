@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { writeFileAtomic } from '../voices/runtime/write-file-atomic.ts';
 
 /** WAV files named by content hash: identical audio is stored once, and a name always matches its content. */
 export interface AudioStore {
@@ -25,10 +26,7 @@ export function openAudioStore(folder: string): AudioStore {
         () => false,
       );
       if (known) return name;
-      await mkdir(folder, { recursive: true });
-      const draft = `${place}.${randomUUID()}.tmp`;
-      await writeFile(draft, wav, { flag: 'wx' });
-      await rename(draft, place);
+      await writeFileAtomic(place, wav);
       return name;
     },
     read: (name) => readFile(pathOf(name)),

@@ -18,20 +18,15 @@ export function withFallback(
   return {
     character,
     async *reply(history, options) {
-      const restsBecause = circuit.enter();
-      if (restsBecause !== undefined) {
-        yield* marked(backup.reply(history, options), restsBecause);
-        return;
-      }
+      const reply = (): AsyncIterable<ReplyPart> => primary.reply(history, options);
       const wayOut = (): string => {
-        const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
-        return evasion(character, history, languageOf(remark, character.languages));
+        const userMessage = history.findLast((message) => message.role === 'user')?.text ?? '';
+        return evasion(character, history, languageOf(userMessage, character.languages));
       };
       let spoke = false;
       let acted = false;
-      let judged = false;
       try {
-        for await (const part of primary.reply(history, options)) {
+        for await (const part of circuit.attempt(character.name, reply, options)) {
           spoke ||= part.type === 'text-delta';
           acted ||= spoke || part.type === 'tool-call';
           // A reply filtered to nothing is not an engine failure, but must not leave silence.
@@ -39,13 +34,9 @@ export function withFallback(
             yield { type: 'text-delta', text: wayOut() };
           yield part;
         }
-        judged = true;
-        circuit.succeeded();
       } catch (cause) {
         options.signal.throwIfAborted();
         if (!(cause instanceof EngineError)) throw cause;
-        judged = true;
-        circuit.failed(cause.code);
         const instead = marked(backup.reply(history, options), cause.code);
         if (!spoke) {
           yield* instead;
@@ -55,8 +46,6 @@ export function withFallback(
         for await (const part of instead) {
           yield part.type === 'text-delta' ? { type: 'text-delta', text } : part;
         }
-      } finally {
-        if (!judged) circuit.left();
       }
     },
   };

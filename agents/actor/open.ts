@@ -1,6 +1,5 @@
 import type { Character } from '../../characters/character.ts';
 import { createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
-import { EngineError } from '../../voices/engine.ts';
 import type { AdaptersByKind } from '../../voices/calls/context.ts';
 import { actor } from './actor.ts';
 import type { CharacterAgent } from '../agent.ts';
@@ -33,15 +32,19 @@ export interface ModelWithCircuit {
 export function openAgents(
   models: readonly ModelWithCircuit[] = [],
   recipe?: RecipeName,
-  meanings?: SharedEmbedder,
+  embedder?: SharedEmbedder,
 ): (character: Character) => CharacterAgent {
   const agents = new WeakMap<Character, CharacterAgent>();
   return (character) => {
     const known = agents.get(character);
     if (known !== undefined) return known;
     const lines = retrievalAgent(character);
-    const meaning = meanings === undefined || models.length === 0 ? undefined : openPackSearch(character, meanings);
-    const settings = { ...(recipe === undefined ? {} : { recipe }), ...(meaning === undefined ? {} : { meaning }) };
+    const findByEmbedding =
+      embedder === undefined || models.length === 0 ? undefined : openPackSearch(character, embedder);
+    const settings = {
+      ...(recipe === undefined ? {} : { recipe }),
+      ...(findByEmbedding === undefined ? {} : { findByEmbedding }),
+    };
     const played = models.reduceRight(
       (backup: CharacterAgent, { model, circuit }) =>
         withFallback(withGuardrail(actor(character, model, settings), recipe), backup, circuit),
@@ -57,24 +60,6 @@ export function openAgents(
 export function gated({ model, circuit = createCircuitBreaker() }: ModelWithCircuit): ChatModel {
   return {
     name: model.name,
-    async *chat(messages, options) {
-      const restsBecause = circuit.enter();
-      if (restsBecause !== undefined)
-        throw new EngineError(model.name, restsBecause, 'it failed several times and is left alone');
-      let judged = false;
-      try {
-        yield* model.chat(messages, options);
-        judged = true;
-        circuit.succeeded();
-      } catch (cause) {
-        if (!options.signal.aborted && cause instanceof EngineError) {
-          judged = true;
-          circuit.failed(cause.code);
-        }
-        throw cause;
-      } finally {
-        if (!judged) circuit.left();
-      }
-    },
+    chat: (messages, options) => circuit.attempt(model.name, () => model.chat(messages, options), options),
   };
 }

@@ -1,6 +1,6 @@
 import { APIConnectionError, APIError } from 'openai';
 import type { SettingNames } from '../../voices/calls/context.ts';
-import { statusMeaning } from '../../voices/calls/http-faults.ts';
+import { bareWordOf, retryAfterMs, statusMeaning } from '../../voices/calls/http-faults.ts';
 import { EngineError } from '../../voices/engine.ts';
 
 /** Names of the chat server's settings, unless the engines file names them. */
@@ -16,20 +16,12 @@ export interface Blamed {
   readonly settingNames?: SettingNames | undefined;
 }
 
-/** Longest pause before a retry; a server that asks for more is not retried, since the user waits for an answer. */
-const longestPauseMs = 2_000;
-const usualPauseMs = 200;
-
 /** Converts an error of a call to the chat server to an `EngineError`, without text of the conversation or the key. */
 export function faultOf(cause: unknown, blamed: Blamed): EngineError {
   const { model, settingNames = environmentNames } = blamed;
   if (cause instanceof EngineError) return cause;
   if (cause instanceof SyntaxError) {
-    return new EngineError(
-      model,
-      'ENGINE_BAD_REPLY',
-      'the server sent something that is not JSON in its stream. Look into its log.',
-    );
+    return new EngineError(model, 'ENGINE_BAD_REPLY', 'the server sent invalid JSON in its stream. Check its log.');
   }
   if (cause instanceof APIConnectionError || !(cause instanceof APIError)) {
     return new EngineError(
@@ -42,16 +34,6 @@ export function faultOf(cause: unknown, blamed: Blamed): EngineError {
   return cause.status === undefined
     ? faultInStream(cause, model)
     : faultOfStatus(cause, cause.status, { model, settingNames });
-}
-
-/** Returns the pause before a retry in milliseconds; undefined if a retry would not help. */
-export function retryPauseMs(cause: unknown): number | undefined {
-  if (cause instanceof EngineError || cause instanceof SyntaxError) return undefined;
-  if (cause instanceof APIConnectionError || !(cause instanceof APIError)) return usualPauseMs;
-  const { status } = cause;
-  if (status === undefined || !(status === 408 || status === 429 || status >= 500)) return undefined;
-  const askedMs = retryAfterMs(cause.headers);
-  return askedMs > longestPauseMs ? undefined : askedMs;
 }
 
 /** True if the server understood the request and rejects it as it is. */
@@ -72,7 +54,7 @@ export function declinedParameter<Name extends string>(cause: unknown, optional:
 function faultInStream(cause: APIError, model: string): EngineError {
   const status = Number(cause.code);
   const code = status === 429 || status >= 500 ? 'ENGINE_UNAVAILABLE' : 'ENGINE_BAD_REPLY';
-  return new EngineError(model, code, `the server reported an error in its stream${kindOf(cause)}. Look into its log.`);
+  return new EngineError(model, code, `the server reported an error in its stream${kindOf(cause)}. Check its log.`);
 }
 
 function faultOfStatus(cause: APIError, status: number, { model, settingNames }: Required<Blamed>): EngineError {
@@ -80,36 +62,20 @@ function faultOfStatus(cause: APIError, status: number, { model, settingNames }:
   const kind = `${status}${kindOf(cause)}`;
   const { code, detail } = statusMeaning(status, kind, {
     keySetting: key,
-    notFound: `the server knows no model "${model}" (${kind}). Check ${modelName}, and ${baseUrl}, which ends in /v1 on most servers.`,
+    notFound: `the server does not know the model "${model}" (${kind}). Check ${modelName}, and ${baseUrl}, which ends in /v1 on most servers.`,
   });
-  return new EngineError(model, code, detail, undefined, { status });
-}
-
-/** Error for a stream that ended in the middle of the reply. */
-export function brokenOff({ model }: Blamed): EngineError {
-  return new EngineError(
-    model,
-    'ENGINE_UNAVAILABLE',
-    'the server broke off in the middle of its reply. Look into its log.',
-  );
+  const pauseMs = retryAfterMs(cause.headers?.get('retry-after'));
+  return new EngineError(model, code, detail, undefined, { status, retryAfterMs: pauseMs });
 }
 
 /** Error for a response that is not a stream of tokens. */
 export function notAStream({ model, settingNames = environmentNames }: Blamed): EngineError {
-  const detail = `the server did not answer with a stream of tokens. Check ${settingNames.baseUrl}, which ends in /v1 on most servers.`;
+  const detail = `the server did not respond with a stream of tokens. Check ${settingNames.baseUrl}, which ends in /v1 on most servers.`;
   return new EngineError(model, 'ENGINE_BAD_REPLY', detail);
 }
 
 /** The server's error identifier, if it is a bare word; its message may repeat the prompt or the key. */
 function kindOf(cause: APIError): string {
-  const kind = [cause.code, cause.type].find((word) => typeof word === 'string' && /^[a-z][a-z_]{2,40}$/i.test(word));
-  return kind === undefined ? '' : ` ${String(kind)}`;
-}
-
-function retryAfterMs(headers: Headers | undefined): number {
-  const text = headers?.get('retry-after');
-  if (text === null || text === undefined || text === '') return usualPauseMs;
-  const seconds = Number(text);
-  const askedMs = Number.isNaN(seconds) ? Date.parse(text) - Date.now() : seconds * 1_000;
-  return Number.isNaN(askedMs) ? usualPauseMs : Math.max(0, askedMs);
+  const kind = bareWordOf([cause.code, cause.type]);
+  return kind === undefined ? '' : ` ${kind}`;
 }

@@ -3,11 +3,13 @@ import OpenAI from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { z } from 'zod';
 import { baseUrlSchema } from '../../voices/calls/base-url.ts';
+import { pauseBeforeNext } from '../../voices/calls/calls.ts';
 import type { Adapter, SettingNames } from '../../voices/calls/context.ts';
+import { brokenOff } from '../../voices/calls/http-faults.ts';
 import { checkOpenaiModel } from '../../voices/calls/openai-models.ts';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import type { ChatEnd, ChatModel, ChatPart, ChatSettings, Message } from '../chat.ts';
-import { brokenOff, declinedParameter, faultOf, isRefusal, notAStream, retryPauseMs } from './openai-chat-faults.ts';
+import { declinedParameter, faultOf, isRefusal, notAStream } from './openai-chat-faults.ts';
 import { spokenText } from './spoken-text.ts';
 import { callCollector, toolFields, wireMessage } from './tool-calls.ts';
 import { withCallPolicy } from './with-policy.ts';
@@ -42,7 +44,7 @@ export type OpenaiChatSettings = z.infer<typeof settings>;
 export const adapter: Adapter<ChatModel, OpenaiChatSettings> = {
   settings,
   // Retries are done here, since only this adapter knows how to change a request.
-  care: () => ({ concurrency: 16, retries: 0, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),
+  callPolicy: () => ({ concurrency: 16, retries: 0, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),
   open(chosen, context) {
     const { timeouts, calls, key, settingNames } = context;
     const model = openOpenaiChat({
@@ -125,8 +127,10 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
             call = without;
             continue;
           }
-          const pauseMs = retried ? undefined : retryPauseMs(cause);
-          if (pauseMs === undefined) throw faultOf(cause, options);
+          const fault = faultOf(cause, options);
+          // A timeout is not tried again: the user has waited long enough.
+          const pauseMs = retried || cause === fault ? undefined : pauseBeforeNext(fault);
+          if (pauseMs === undefined) throw fault;
           retried = true;
           // If aborted, the loop head throws the caller's own reason.
           await pause(pauseMs, undefined, { signal: call.signal }).catch(() => {});
@@ -200,7 +204,7 @@ async function* streamOnce(
     }
     // The SDK ends a stream without an error if its signal is aborted.
     signal.throwIfAborted();
-    if (finish === undefined) throw watch.progressed ? brokenOff(limits) : notAStream(limits);
+    if (finish === undefined) throw watch.progressed ? brokenOff({ name: limits.model }) : notAStream(limits);
     const rest = spoken.rest();
     if (rest !== '') yield { type: 'text-delta', text: rest };
     for (const toolCall of collector.calls()) yield { type: 'tool-call', ...toolCall };

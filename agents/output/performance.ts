@@ -1,4 +1,5 @@
 import type { Emotion } from '../../characters/emotion.ts';
+import { isGesture, looksLikeDirection } from '../../voices/text/stage-directions.ts';
 import { emotionNamed, emotionTags, endsSentence, type FeltText } from './emotion-tags.ts';
 
 /** Kinds of unspoken text: actions visible to all, private thoughts, narration of the setting. */
@@ -203,7 +204,7 @@ function unclosed(text: string, mark: string, { form, isApart }: Place): Found {
   }
   const inside = /^[^\n]*/u.exec(text.slice(mark.length))?.[0] ?? '';
   const isShort = inside.trim().split(/\s+/u).length <= 4;
-  if (isApart && isShort && (emotionNamed(inside) !== undefined || looksLikeAction({ mark, inside })))
+  if (isApart && isShort && (emotionNamed(inside) !== undefined || looksLikeDirection(inside, isRun(mark))))
     return { kind: 'action', inside, length: mark.length + inside.length };
   return { says: mark, length: mark.length };
 }
@@ -246,16 +247,10 @@ function kindOf({ mark, inside, form, isApart }: Bracketed): CueKind | undefined
   const isSquare = squares.includes(mark);
   if (form === 'marked' && !isRun(mark)) return isSquare ? 'thought' : 'action';
   if (isNote(inside)) return 'thought';
-  if (isPlainGesture(inside)) return 'action';
+  if (isGesture(inside)) return 'action';
   if (!isApart || !/^\s*\p{L}/u.test(inside)) return undefined;
   if (isSquare) return /^[\p{L}\s-]{1,23}$/u.test(inside) ? 'action' : 'thought';
-  return looksLikeAction({ mark, inside }) ? 'action' : undefined;
-}
-
-/** Text in brackets or emphasis marks that may not be speech. */
-interface Marked {
-  readonly mark: string;
-  readonly inside: string;
+  return looksLikeDirection(inside, isRun(mark)) ? 'action' : undefined;
 }
 
 /** A note about the text to the reader ("OOC: is this all right?"), outside the role-play. */
@@ -264,32 +259,3 @@ function isNote(inside: string): boolean {
     inside,
   );
 }
-
-/** A stage direction so short and plain that it counts inside a sentence too, such as "（笑）". */
-function isPlainGesture(inside: string): boolean {
-  return /^(?:\p{Script=Han}{0,4}[笑叹哭咳泣]\p{Script=Han}{0,2}|(?:轻轻|缓缓|连连)?(?:点了?点?头|摇了?摇?头|鞠躬|拱手|抱拳|皱眉|沉默|停顿)|[低小轻大]声)$/u.test(
-    inside.trim(),
-  );
-}
-
-/**
- * A stage direction seen from outside, such as "bows deeply", "in a low voice" or "笑". The TTS text filter drops some
- * that are missed here.
- */
-function looksLikeAction({ mark, inside }: Marked): boolean {
-  const text = inside.trim();
-  const lower = text.toLowerCase();
-  const isStarred = /^[*_]/u.test(mark);
-  if (/\p{Script=Han}/u.test(text))
-    return text.length <= 60 && !/[你您吗？]/u.test(text) && (isStarred || !text.includes('我'));
-  if (isStarred && /^i \p{L}/u.test(lower)) return !speechVerbs.test(lower) && !/[?!]$/u.test(lower);
-  if (/\b(?:i|i'm|i’m|me|my|we|our|us|you|your|this|is|was|perhaps|yes|always)\b|[?!]$/u.test(lower)) return false;
-  // One small word between sentences ("nervous") is a direction, unless people say it by itself.
-  if (/^\p{Ll}{3,}$/u.test(text))
-    return !/^(?:please|thanks|sorry|never|maybe|indeed|really|nothing|none|almost)$/u.test(text);
-  return /^(?:(?:he|she|they|in an?|with|aside)\b|\p{L}{3,}ly\b|\p{L}{2,}[^s\P{L}]s\b|\p{L}{2,}ing\b)/u.test(lower);
-}
-
-/** Verbs of emphasized first-person speech ("*I know that*"), as opposed to a direction that tells an action. */
-const speechVerbs =
-  /^i (?:\p{L}+ly |never |always |do |did |also |still |just )?(?:am|was|have|had|has|know|knew|mean|meant|think|thought|love|loved|hate|hated|will|would|can|could|cannot|must|should|shall|may|might|want|wanted|need|said|say|told|tell|like|hope|wish|believe|remember|saw|see|never|always|do|did|don|only)\b/u;

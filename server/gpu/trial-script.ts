@@ -1,16 +1,15 @@
+import { median } from '../../voices/dsp/statistics.ts';
 import { readFileSync } from 'node:fs';
 import { Tensor } from 'onnxruntime-node';
 import { createSession } from '../../voices/onnx/create-session.ts';
 import { firstLineOf } from '../../voices/onnx/first-line.ts';
-import type { ExecutedModel, Provider } from '../../voices/onnx/execution.ts';
-import { sileroGraph } from '../../voices/vads/silero-graph.ts';
+import type { Provider } from '../../voices/onnx/execution.ts';
 
 /**
  * One trial: a model on a provider, in a separate process because native code may crash it. The process prints a
  * `TrialResult` as JSON.
  */
 export interface TrialOrder {
-  readonly model: ExecutedModel;
   readonly file: string;
   readonly provider: Provider;
   /**
@@ -36,14 +35,8 @@ function noise(sizes: readonly number[]): Tensor {
   return new Tensor('float32', values, sizes);
 }
 
-/** Returns the graph that is actually run: Silero's is rewritten. */
-function served({ model, file }: TrialOrder): string | Uint8Array {
-  return (model === 'silero' ? sileroGraph(readFileSync(file)) : undefined) ?? file;
-}
-
-async function tryOut(order: TrialOrder): Promise<TrialResult> {
-  const { provider, inputs, runs } = order;
-  const session = await createSession(served(order), { executionProviders: [provider], intraOpNumThreads: 1 });
+async function tryOut({ file, provider, inputs, runs }: TrialOrder): Promise<TrialResult> {
+  const session = await createSession(file, { executionProviders: [provider], intraOpNumThreads: 1 });
   const feeds = Object.fromEntries(
     Object.entries(inputs)
       .filter(([name]) => session.inputNames.includes(name))
@@ -62,7 +55,7 @@ async function tryOut(order: TrialOrder): Promise<TrialResult> {
     times.push(performance.now() - startMs);
     output = [...((made[session.outputNames[0] ?? '']?.data as Float32Array) ?? [])].slice(0, mostValues);
   }
-  return { output, medianMs: times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0 };
+  return { output, medianMs: median(times) };
 }
 
 const result = await tryOut(JSON.parse(process.argv[2] ?? '{}') as TrialOrder).catch((fault: unknown): TrialResult => {

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { ExecutedModel, Provider } from '../../voices/onnx/execution.ts';
 import { findMoonshine } from '../../voices/recognizers/moonshine.ts';
-import { sileroFrameSizes, sileroStateSizes } from '../../voices/vads/silero-graph.ts';
+import { sileroModelPath } from '../../voices/vads/silero.ts';
 import { withInstalledJudges } from '../engines/auto-engines.ts';
 import { planEngines, type PlanSettings } from '../engines/engine-plan.ts';
 import type { VoiceModelSettings } from '../engines/voice-models.ts';
@@ -14,6 +13,7 @@ import type { TrialOrder, TrialResult } from './trial-script.ts';
 /** An installed model with a realistic input. */
 export interface Trial extends Omit<TrialOrder, 'provider'> {
   readonly title: string;
+  readonly model: ExecutedModel;
 }
 
 /** Result of one model on one provider. */
@@ -32,32 +32,23 @@ export interface GpuFinding {
 const mostDifference = 0.01;
 const trialTimeoutMs = 120_000;
 const run = promisify(execFile);
-const require = createRequire(import.meta.url);
 
 /**
  * Three seconds of input, under the names used by exports of CAM++ and WavLM-large SV; a model takes the one it knows.
  */
 const speakerInputs = { x: [1, 300, 80], feature: [1, 300, 80], wav: [1, 48_000] };
 
-/** One window, under the input names of our graph and of the original file. */
-const sileroInputs = {
-  frames: sileroFrameSizes(1),
-  hidden: sileroStateSizes(1),
-  cell: sileroStateSizes(1),
-  input: [1, 576],
-  state: [2, 1, 128],
-  sr: 16_000,
-};
+/** One window. */
+const sileroInputs = { frames: [4, 256], hidden: [1, 1, 128], cell: [1, 1, 128] };
 
 /** Lists the trials of the installed models. */
 export function trialsOf(config: PlanSettings & VoiceModelSettings): readonly Trial[] {
   const { dnsmos, dnsmosP808, speakerEncoder } = withInstalledJudges(config);
-  const { turns } = planEngines(config);
-  const smartTurn = turns.kind === 'smart-turn' ? turns.model : undefined;
-  const silero = require.resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx');
+  const { turnDetector } = planEngines(config);
+  const smartTurn = turnDetector.kind === 'smart-turn' ? turnDetector.model : undefined;
   const moonshine = path.join(findMoonshine(), 'encoder_model.onnx');
   const rows: readonly (readonly [string, ExecutedModel, string | undefined, Trial['inputs'], number])[] = [
-    ['silero', 'silero', silero, sileroInputs, 50],
+    ['silero', 'silero', sileroModelPath, sileroInputs, 50],
     ['moonshine (encoder)', 'moonshine', moonshine, { input_values: [1, 64_000] }, 10],
     ['smart-turn', 'smart-turn', smartTurn, { input_features: [1, 80, 800] }, 10],
     ['dnsmos P.835', 'dnsmos', dnsmos, { input_1: [1, 144_160] }, 5],
@@ -74,12 +65,13 @@ export function findingOf(model: string, provider: Provider, result: TrialResult
   const no = { model, provider, ok: false, medianMs: null, difference: null };
   if ('why' in result) return { ...no, says: result.why };
   const { medianMs } = result;
-  if ('why' in base) return { ...no, medianMs, says: 'runs, but the processor does not: nothing to compare with' };
+  if ('why' in base)
+    return { ...no, medianMs, says: 'runs, but the CPU run failed, so there is no result to compare with' };
   const difference = differenceOf(result.output, base.output);
   const ok = difference <= mostDifference;
   const faster = base.medianMs / Math.max(medianMs, 1e-6);
-  const pace = provider === 'cpu' ? '' : `; ${faster.toFixed(faster < 0.1 ? 4 : 1)} times the processor's speed`;
-  const says = ok ? `serves${pace}` : 'gives other results than the processor: do not use it for this model';
+  const pace = provider === 'cpu' ? '' : `; ${faster.toFixed(faster < 0.1 ? 4 : 1)} times the CPU's speed`;
+  const says = ok ? `works${pace}` : 'its results differ from those of the CPU: do not use it for this model';
   return { model, provider, ok, medianMs, difference, says };
 }
 
@@ -92,12 +84,12 @@ function differenceOf(output: readonly number[], base: readonly number[]): numbe
 
 /** Runs a trial in a separate process at low priority. Rejects only if aborted. */
 export async function runTrial(
-  { model, file, inputs, runs }: Trial,
+  { file, inputs, runs }: Trial,
   provider: Provider,
   signal: AbortSignal,
 ): Promise<TrialResult> {
   const script = path.join(import.meta.dirname, 'trial-script.ts');
-  const order: TrialOrder = { model, file, inputs, runs, provider };
+  const order: TrialOrder = { file, inputs, runs, provider };
   const trial = run(process.execPath, [script, JSON.stringify(order)], {
     signal,
     timeout: trialTimeoutMs,

@@ -1,4 +1,5 @@
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
+import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Item } from './contract/item.ts';
 import type { Cast } from './contract/responder.ts';
@@ -8,6 +9,7 @@ import type { SpeakingInput } from './output/speaking.ts';
 import { type PauseJudged, TurnTaking } from './turns/turn-taking.ts';
 import type { VoiceJudged } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
+import type { Bounds, Ports } from './contract/ports.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 import { Participants } from './history/participants.ts';
 import type { SessionContext } from './history/context.ts';
@@ -21,23 +23,24 @@ import type { SessionSettings } from './contract/settings.ts';
 import { Speaking } from './output/speaking.ts';
 import { TurnTimings } from './contract/turn-timings.ts';
 
-/** Everything that a session is made of. */
-export interface SessionParts
-  extends
-    Cast,
-    Pick<SessionContext, 'clock' | 'draftsPerTurn' | 'aheadMs' | 'newId' | 'turnDetector' | 'recall' | 'onFault'> {
+/** The engines that a session asks by itself; all others are behind its responder. */
+export interface SessionEngines {
   readonly vad: Vad;
+  /** Judges whether the user has finished; absent if pauses are not judged. */
+  readonly turnDetector?: TurnDetector | undefined;
+  /** Embeds voices to tell them apart; without one, the character's own voice is recognized by its words alone. */
+  readonly speakerEncoder?: SpeakerEncoder | undefined;
+}
+
+/** Everything that a session is made of. */
+export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<SessionContext, 'recall'> {
   /** The client falls silent as soon as it is told that a reply is held, and discards what it has not played. */
   readonly stopsAtOnce?: boolean;
   /** Tests whether what the client sends gets through; absent if nothing can be stuck on its way. */
-  readonly probeLine?: ProbeLine;
+  readonly probeLine?: ProbeLine | undefined;
   readonly settings: SessionSettings;
-  /** Embeds voices to tell them apart; without one, the character's own voice is recognized by its words alone. */
-  readonly speakerEncoder?: SpeakerEncoder;
-  /** Audio kept for `retrieve`, in total. */
-  readonly keptAudioMs: number;
   /** History of a conversation to continue. */
-  readonly items?: readonly Item[];
+  readonly items?: readonly Item[] | undefined;
   /** Ids of those items that date from before the present participants joined. */
   readonly before?: ReadonlySet<string> | undefined;
 }
@@ -79,37 +82,24 @@ export class Session {
       clock: parts.clock,
       turnDetection: parts.settings.turnDetection,
       missesSound: () => this.#turns.missesSound,
-      ...(parts.probeLine === undefined ? {} : { probeLine: parts.probeLine }),
+      probeLine: parts.probeLine,
     });
     this.#listening = new Listening(context);
-    this.#speaking = new Speaking(context, (reply) => {
-      const heardByMs = this.#listening.heardMs + reply.unheardMs;
-      // After a tool call the client goes on with the result. The idle prompt is not repeated.
-      const hasCalls = reply.calls.length > 0;
-      const waitsForUser = !hasCalls && reply.request.situation !== 'idle';
-      this.#turns.advance({
-        type: 'reply-end',
-        ...(waitsForUser ? { heardByMs } : {}),
-        isCancelled: reply.aborted,
-        hasCalls,
-        wasPlayed: reply.wasPlayed,
-        userSpeaks: this.#listening.current !== undefined,
-      });
-    });
+    this.#speaking = new Speaking(context, (reply) => this.#turns.replyEnded(reply));
     this.#voices = parts.speakerEncoder === undefined ? undefined : new OwnVoiceDetector(parts.speakerEncoder, context);
     this.#turns = new TurnTaking({
       context,
       voices: this.#voices,
       listening: this.#listening,
       speaking: this.#speaking,
-      nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new TurnTimings(parts.clock)),
+      nod: () => this.#reply({ inConversation: false, situation: 'nod' }),
       reply: (to) => {
         const answers = to?.outcome === 'words' ? { answers: to.utterance.content.transcript ?? '' } : {};
-        this.#reply({ inConversation: true }, to?.utterance.trace ?? new TurnTimings(parts.clock), answers);
+        this.#reply({ inConversation: true }, to?.utterance.trace, answers);
       },
       speakUp: (sinceMs) => {
         this.#listening.commitSilence(sinceMs);
-        this.#reply({ inConversation: true, situation: 'idle' }, new TurnTimings(parts.clock));
+        this.#reply({ inConversation: true, situation: 'idle' });
       },
     });
   }
@@ -142,7 +132,7 @@ export class Session {
         this.#handle(input);
       } catch (fault) {
         this.#parts.onFault(fault);
-        this.events.push(problemEvent({ code: 'internal_error', message: 'Something went wrong.' }));
+        this.events.push(problemEvent({ code: 'internal_error', message: 'An unexpected error occurred.' }));
       }
     }
     this.#listening.close();
@@ -277,10 +267,14 @@ export class Session {
       const message = 'The conversation already has an active response. Cancel it, or wait for it to end.';
       return this.#refuse('conversation_already_has_active_response', message, ref);
     }
-    this.#reply(request, this.#listening.takeTrace() ?? new TurnTimings(this.#parts.clock));
+    this.#reply(request, this.#listening.takeTrace());
   }
 
-  #reply(request: ReplyRequest, trace: TurnTimings, answering: { readonly answers?: string } = {}): void {
+  #reply(
+    request: ReplyRequest,
+    trace = new TurnTimings(this.#parts.clock),
+    answering: { readonly answers?: string } = {},
+  ): void {
     if (request.inConversation) this.#turns.advance({ type: 'reply-start' });
     const fromHistory = request.items === undefined;
     const unclear = (): boolean => this.#listening.takeUnclear() && fromHistory;

@@ -1,7 +1,8 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { generate } from 'selfsigned';
+import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
 
 /** Certificate and private key in PEM. */
 export interface TlsCredentials {
@@ -31,8 +32,8 @@ export async function devCertificate(dataDir: string): Promise<TlsCredentials> {
   if (kept !== undefined) return kept;
   await mkdir(path.dirname(paths.cert), { recursive: true, mode: 0o700 });
   const made = await makeCertificate();
-  await writeAtomically(paths.key, made.key, 0o600);
-  await writeAtomically(paths.cert, made.cert, 0o644);
+  await writeFileAtomic(paths.key, made.key, 0o600);
+  await writeFileAtomic(paths.cert, made.cert, 0o644);
   return made;
 }
 
@@ -75,12 +76,4 @@ async function makeCertificate(): Promise<TlsCredentials> {
     ],
   });
   return { cert, key };
-}
-
-/** Writes atomically: a reader finds the old file or the new one, never half of one. */
-async function writeAtomically(file: string, text: string, mode: number): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, text, { mode });
-  await chmod(draft, mode);
-  await rename(draft, file);
 }

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
 import type { Duplex, Writable } from 'node:stream';
 import { concatSamples, pcm16FromFloats, type AudioFrame } from '../audio.ts';
+import { writeFileAtomic } from '../runtime/write-file-atomic.ts';
 import { highestSampleRate, lowestSampleRate } from './resampler.ts';
 
 /** The bytes are not a WAV, or one of a kind that `wavFrames` does not read. */
@@ -58,7 +56,7 @@ export async function* wavFrames(
     }
     if (header.isOver) break;
   }
-  if (header.format === undefined) throw new WavFormatError('the bytes end before the WAV header does');
+  if (header.format === undefined) throw new WavFormatError('the WAV header is incomplete');
 }
 
 /**
@@ -72,7 +70,7 @@ export async function readWav(source: string | Uint8Array): Promise<AudioFrame> 
     blocks.push(frame.samples);
     sampleRate = frame.sampleRate;
   }
-  if (sampleRate === undefined) throw new WavFormatError('the WAV holds no samples');
+  if (sampleRate === undefined) throw new WavFormatError('the WAV file contains no samples');
   return { samples: concatSamples(blocks), sampleRate, atMs: 0 };
 }
 
@@ -88,8 +86,7 @@ export async function wavBytes(samples: Float32Array, sampleRate: number): Promi
 }
 
 /**
- * Writes a mono 16-bit WAV. A file path is written atomically, through a temporary file that is renamed. A stream is
- * left open.
+ * Writes a mono 16-bit WAV. A file path is written atomically. A stream is left open.
  */
 export async function writeWav(target: string | Writable, samples: Float32Array, sampleRate: number): Promise<void> {
   const bytes = await wavBytes(samples, sampleRate);
@@ -98,14 +95,7 @@ export async function writeWav(target: string | Writable, samples: Float32Array,
       target.write(bytes, (reason) => (reason ? reject(reason) : resolve()));
     });
   }
-  const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
-  try {
-    await writeFile(draft, bytes, { flag: 'wx' });
-    await rename(draft, target);
-  } catch (reason) {
-    await rm(draft, { force: true });
-    throw reason;
-  }
+  await writeFileAtomic(target, bytes);
 }
 
 /** Takes the bytes of a WAV in order; `format` is known once the header has passed, `feed` returns the audio bytes. */
@@ -140,8 +130,8 @@ function openHeader(): Header {
       }
       const data = reader.read() ?? undefined;
       heard ||= data !== undefined;
-      if (failure !== undefined && !heard) throw new WavFormatError('this is no WAV file', { cause: failure });
-      if (format !== undefined && !isReadable(format)) throw new WavFormatError('this kind of WAV is not read here');
+      if (failure !== undefined && !heard) throw new WavFormatError('this is not a WAV file', { cause: failure });
+      if (format !== undefined && !isReadable(format)) throw new WavFormatError('this WAV encoding is not supported');
       return data;
     },
   };

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
 import { takeProcessLock } from '../runtime/process-lock.ts';
+import { draftEnding, writeFileAtomic } from '../runtime/write-file-atomic.ts';
 import { sourceSchema, VoiceError, voiceIdSchema, voiceSchema, type VoiceRecord, type VoiceSource } from './record.ts';
 
 /**
@@ -33,8 +33,6 @@ export interface VoiceStore {
   place(id: string, file: string): string;
 }
 
-const draftEnding = '.tmp';
-
 /** Opens the store in a data folder; creates nothing before the first write. */
 export function openVoiceStore(dataDir: string): VoiceStore {
   const root = path.join(dataDir, 'voices');
@@ -59,7 +57,10 @@ export function openVoiceStore(dataDir: string): VoiceStore {
     write: (record) => writeJson(recordOf(record.id), record),
     async lock(id) {
       const lock = await takeProcessLock(path.join(root, '.locks', checkedId(id)), (holder) => {
-        return new VoiceError('voice_in_use', `${holder} is at work on the voice "${id}". Wait for it, or end it.`);
+        return new VoiceError(
+          'voice_in_use',
+          `${holder} is using the voice "${id}". Wait for it to finish, or stop it.`,
+        );
       });
       // Temporary files left by processes that were killed while writing.
       const files = await readdir(folderOf(id), { recursive: true }).catch(() => []);
@@ -84,7 +85,7 @@ export function openVoiceStore(dataDir: string): VoiceStore {
       return text === undefined ? undefined : parse(sourceSchema, text, file);
     },
     writeSource: (id, source) => writeJson(sourceOf(id, source.sha256), source),
-    writeClip: (id, file, wav) => writeWhole(path.join(folderOf(id), file), wav),
+    writeClip: (id, file, wav) => writeFileAtomic(path.join(folderOf(id), file), wav),
     place: (id, file) => path.join(folderOf(id), file),
   };
   return store;
@@ -92,7 +93,7 @@ export function openVoiceStore(dataDir: string): VoiceStore {
 
 function checkedId(id: string): string {
   if (voiceIdSchema.safeParse(id).success) return id;
-  throw new VoiceError('voice_invalid', `"${id}" cannot be a voice: its name is lower-case words joined by hyphens.`);
+  throw new VoiceError('voice_invalid', `"${id}" is not a valid voice name. Use lower-case words joined by hyphens.`);
 }
 
 async function namesIn(folder: string): Promise<string[]> {
@@ -112,26 +113,10 @@ function parse<Schema extends z.ZodType>(schema: Schema, text: string, file: str
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new VoiceError(
-      'voice_invalid',
-      `${file} is not what Dramatis writes: remove it and add the voice anew.`,
-      cause,
-    );
+    throw new VoiceError('voice_invalid', `${file} is damaged. Remove it, and add the voice again.`, cause);
   }
 }
 
 async function writeJson(file: string, value: unknown): Promise<void> {
-  await writeWhole(file, `${JSON.stringify(value, undefined, 1)}\n`);
-}
-
-async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
-  const draft = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}${draftEnding}`);
-  try {
-    await writeFile(draft, content, { flag: 'wx' });
-    await rename(draft, file);
-  } catch (cause) {
-    await rm(draft, { force: true });
-    throw cause;
-  }
+  await writeFileAtomic(file, `${JSON.stringify(value, undefined, 1)}\n`);
 }

@@ -1,3 +1,4 @@
+import { retryAfterMs } from '../calls/http-faults.ts';
 import { ModelError } from './model-error.ts';
 
 /** A failure while downloading; the download decides how to react. */
@@ -18,19 +19,12 @@ export class DownloadFault extends Error {
   }
 }
 
-/** Classifies a response without a file. `nowMs` is the wall-clock time. */
-export function faultOfStatus(status: number, retryAfter: unknown, nowMs = Date.now()): DownloadFault {
-  const says = `the server answers ${status}`;
-  if (status === 429 || status === 503) return new DownloadFault('busy', says, retryAfterMs(retryAfter, nowMs));
+/** Classifies a response without a file. */
+export function faultOfStatus(status: number, retryAfter: string | undefined): DownloadFault {
+  const says = `the server responded with ${status}`;
+  if (status === 429 || status === 503) return new DownloadFault('busy', says, retryAfterMs(retryAfter));
   if (status >= 500 || status === 408) return new DownloadFault('broken', says);
   return new DownloadFault('refused', says);
-}
-
-function retryAfterMs(header: unknown, nowMs: number): number | undefined {
-  if (typeof header !== 'string') return undefined;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
 /** Converts an error thrown while downloading to a `DownloadFault`; rethrows errors that are not network failures. */
@@ -39,7 +33,11 @@ export function asFault(thrown: unknown): DownloadFault {
   if (thrown instanceof ModelError) throw thrown;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    throw new ModelError('model_disk_full', 'The disk is full. Free some, or set DRAMATIS_DATA_DIR elsewhere.', thrown);
+    throw new ModelError(
+      'model_disk_full',
+      'The disk is full. Free some space, or point DRAMATIS_DATA_DIR at another disk.',
+      thrown,
+    );
   }
   if (['EACCES', 'EPERM', 'EROFS', 'EIO', 'ENOENT'].includes(code)) throw thrown;
   // Node calls it "aborted", as if it had been intended.

@@ -1,10 +1,10 @@
-import { open, rename, stat, type FileHandle, readFile, rm, writeFile } from 'node:fs/promises';
-import { hashFile } from '../runtime/hash.ts';
-import { asFault, DownloadFault } from './download-fault.ts';
-import type { HttpClient } from './http-get.ts';
-import { ModelError } from './model-error.ts';
-import { isWholeFile, probe, readPiece, readWhole, type RemoteFile } from './remote-file.ts';
+import { constants, ftruncateSync, writeFileSync } from 'node:fs';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { z } from 'zod';
+import { hashFile } from '../runtime/hash.ts';
+import { asFault, DownloadFault, faultOfStatus } from './download-fault.ts';
+import type { HttpAnswer, HttpClient } from './http-get.ts';
+import { ModelError } from './model-error.ts';
 
 export interface DownloadOptions {
   readonly client: HttpClient;
@@ -23,10 +23,6 @@ export interface DownloadOptions {
   onRetry?(why: string, ms: number): void;
   /** Waits before the next try. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
-  /** Concurrent connections. Default: 4. */
-  readonly lanes?: number;
-  /** Bytes per request. Default: 8 MiB. */
-  readonly pieceBytes?: number;
 }
 
 const mostFailures = 5;
@@ -42,15 +38,15 @@ const codes: Readonly<Partial<Record<DownloadFault['kind'], ModelError['code']>>
 
 const remedies: Readonly<Partial<Record<ModelError['code'], string>>> = {
   model_corrupt:
-    'Nothing was installed. Try again, or another mirror; if it stays so, the publisher has changed the file.',
-  model_proxy_failed: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and run the command again: what has come is kept.',
+    'Nothing was installed. Try again, or use another mirror. If the error persists, the publisher has changed the file.',
+  model_proxy_failed: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and run the command again; it resumes the download.',
 };
 
 /**
- * Downloads one file, in pieces over several connections if the server supports it, and resumes a download whose
- * process was killed. Retries broken and stalled connections, waits for busy servers, then tries the next address. Only
- * a file with the right hash gets the name `target`. Resolves to its hash. Throws a `ModelError`, or `signal.reason`
- * when aborted.
+ * Downloads one file. If the server supports ranges, a broken connection, or a run whose process was killed, costs
+ * nothing that has come. Retries broken and stalled connections, waits for busy servers, then tries the next address.
+ * Only a file with the right hash gets the name `target`. Resolves to its hash. Throws a `ModelError`, or
+ * `signal.reason` when aborted.
  */
 export async function download(options: DownloadOptions): Promise<string> {
   const reasons: string[] = [];
@@ -67,188 +63,155 @@ export async function download(options: DownloadOptions): Promise<string> {
   }
   const remedy =
     remedies[code] ??
-    'Run the same command again later: what has come is kept. DRAMATIS_MODEL_MIRRORS names other servers.';
+    'Run the same command again later; it resumes the download. DRAMATIS_MODEL_MIRRORS names other servers.';
   throw new ModelError(code, `${reasons.join('; ')}. ${remedy}`);
 }
 
 async function downloadFrom(url: string, options: DownloadOptions): Promise<string> {
   const part = `${options.target}.part`;
-  for (let restart = 0; ; restart += 1) {
-    const remote = await withRetries(options, () => probe(options.client, url, options));
+  let already: number | undefined;
+  const tell = (done: number, of: number | undefined): void => {
+    already ??= done;
+    options.onProgress?.({ done, of, already });
+  };
+  let furthest = 0;
+  let failures = 0;
+  for (let restarts = 0; ;) {
     try {
-      // A server with inconsistent range responses may still deliver the file in one.
-      if (restart < mostRestarts && remote.ranges && !isWholeFile(remote, options.sha256)) {
-        await inPieces(remote, part, options);
-      } else await withRetries(options, () => inOne(remote, part, options));
-      return await finish(part, remote, options);
+      await receive(url, part, tell, options);
+      return await finish(part, options);
     } catch (thrown) {
+      options.signal.throwIfAborted();
       const fault = asFault(thrown);
-      if (fault.kind !== 'changed' || restart >= mostRestarts) throw fault;
-      await forgetDownload(part);
+      if (fault.kind === 'changed' && restarts < mostRestarts) {
+        restarts += 1;
+        await forgetDownload(part);
+        continue;
+      }
+      const place = await sizeOf(part);
+      failures = place > furthest ? 1 : failures + 1;
+      furthest = Math.max(furthest, place);
+      if (fault.kind === 'changed' || fault.kind === 'refused' || failures >= mostFailures) throw fault;
+      const ms = Math.min(longestWaitMs, fault.retryAfterMs ?? 500 * 2 ** failures);
+      options.onRetry?.(fault.message, ms);
+      await options.wait(ms, options.signal);
     }
   }
 }
 
-/** Verifies the hash and renames the file to its final name. */
-async function finish(part: string, remote: RemoteFile, { sha256, target }: DownloadOptions): Promise<string> {
-  const { size } = await stat(part);
-  if (remote.bytes !== undefined && size !== remote.bytes) {
-    throw new DownloadFault('changed', `${size} bytes came of ${remote.bytes}`);
+/** Appends to `part` what is missing of the file. Throws a `DownloadFault` if not all of it came. */
+async function receive(
+  url: string,
+  part: string,
+  tell: (done: number, of: number | undefined) => void,
+  { client, bytes, sha256, signal }: DownloadOptions,
+): Promise<void> {
+  const left = await readJournal(part, url, sha256);
+  await using file = await open(part, constants.O_RDWR | constants.O_CREAT);
+  const have = left === undefined ? 0 : (await file.stat()).size;
+  if (have > 0 && have === left?.bytes) return;
+  const answer = await client.get(url, left === undefined || have === 0 ? {} : rangeFrom(have, left.version), signal);
+  try {
+    const isRest = answer.status === 206 && have > 0;
+    const of = isRest ? checkRest(answer, have, left) : checkWhole(answer, bytes, sha256);
+    // Nothing is awaited before the body is read: if the connection breaks, Node discards what is not read yet.
+    if (!isRest) {
+      ftruncateSync(file.fd);
+      const journal: Journal = { url, version: versionOf(answer), bytes: of };
+      writeFileSync(`${part}.json`, JSON.stringify(journal));
+    }
+    let done = isRest ? have : 0;
+    tell(done, of);
+    for await (const block of answer.body) {
+      if (of !== undefined && done + block.length > of) {
+        throw new DownloadFault('changed', `the server sends more than ${of} bytes`);
+      }
+      await file.write(block, 0, block.length, done);
+      done += block.length;
+      tell(done, of);
+    }
+    await file.datasync();
+    if (of !== undefined && done < of) throw new DownloadFault('broken', `${done} bytes came of ${of}`);
+  } finally {
+    answer.end();
   }
+}
+
+function rangeFrom(have: number, version: string): Readonly<Record<string, string>> {
+  // Weak versions are not allowed in `If-Range`; the answer's version is compared anyway.
+  const condition = version === '' || version.startsWith('W/') ? {} : { 'if-range': version };
+  return { range: `bytes=${have}-`, ...condition };
+}
+
+/** Returns the size of the whole file, of which the answer holds the bytes after `have`. */
+function checkRest(answer: HttpAnswer, have: number, left: Journal | undefined): number {
+  const range = answer.headers['content-range'];
+  const found = typeof range === 'string' ? /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15})$/.exec(range) : null;
+  const of = Number(found?.[2]);
+  const isRest = Number(found?.[1]) === have && of >= have && of === (left?.bytes ?? of);
+  if (isRest && versionOf(answer) === left?.version) return of;
+  throw new DownloadFault('changed', 'the server gives parts of another file');
+}
+
+/** Returns the size of the file that the answer holds; undefined if only the end of the answer tells. */
+function checkWhole(answer: HttpAnswer, expected: number | undefined, sha256: string): number | undefined {
+  const { status, headers } = answer;
+  if (status === 206 || status === 416) throw new DownloadFault('changed', 'the file has changed there');
+  if (status !== 200) throw faultOfStatus(status, headers['retry-after']);
+  const length = headers['content-length'];
+  const stated = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
+  if (stated !== undefined && expected !== undefined && stated !== expected) {
+    throw new DownloadFault('refused', `the server has a file of ${stated} bytes, not ${expected}`);
+  }
+  const of = expected ?? stated;
+  if (of === undefined && headers['transfer-encoding'] !== 'chunked' && sha256 === '') {
+    throw new DownloadFault('refused', 'nothing tells where the file ends: neither the server nor a known hash');
+  }
+  return of;
+}
+
+function versionOf({ headers }: HttpAnswer): string {
+  return headers['etag']?.toString() ?? headers['last-modified']?.toString() ?? '';
+}
+
+/** Verifies the hash and renames the file to its final name. */
+async function finish(part: string, { sha256, target }: DownloadOptions): Promise<string> {
   const found = await hashFile(part);
   if (sha256 !== '' && found !== sha256) {
     await forgetDownload(part);
-    throw new ModelError('model_corrupt', `what came has the SHA-256 ${found}, not ${sha256}`);
+    throw new ModelError('model_corrupt', `the download has the SHA-256 ${found}, not ${sha256}`);
   }
   await rename(part, target);
   await forgetDownload(part);
   return found;
 }
 
-/** Retries failures with exponential backoff, or after the delay the server asks for; gives up after `mostFailures`. */
-async function withRetries<Result>(options: DownloadOptions, work: () => Promise<Result>): Promise<Result> {
-  for (let failures = 1; ; failures += 1) {
-    try {
-      return await work();
-    } catch (thrown) {
-      options.signal.throwIfAborted();
-      await rest(asFault(thrown), failures, options);
-    }
-  }
-}
-
-async function rest(fault: DownloadFault, failures: number, options: DownloadOptions): Promise<void> {
-  if (fault.kind === 'changed' || fault.kind === 'refused' || failures >= mostFailures) throw fault;
-  const ms = Math.min(longestWaitMs, fault.retryAfterMs ?? 500 * 2 ** failures);
-  options.onRetry?.(fault.message, ms);
-  await options.wait(ms, options.signal);
-}
-
-async function inOne(remote: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
-  await forgetDownload(part);
-  const file = await open(part, 'w');
-  try {
-    let done = 0;
-    for await (const block of readWhole(remote, options)) {
-      await file.write(block, 0, block.length, done);
-      done += block.length;
-      options.onProgress?.({ done, of: remote.bytes, already: 0 });
-    }
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function inPieces(remote: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
-  const { lanes = 4, pieceBytes = 2 ** 23, signal } = options;
-  const { url, version, bytes = 0 } = remote;
-  const journal = await journalOf({ url, version, bytes, pieceBytes, done: [] }, part);
-  const sizeOf = (piece: number): number => Math.min(journal.pieceBytes, bytes - piece * journal.pieceBytes);
-  const todo = Array.from({ length: Math.ceil(bytes / journal.pieceBytes) }, (_, piece) => piece).filter(
-    (piece) => !journal.done.includes(piece),
-  );
-  const already = journal.done.reduce((sum, piece) => sum + sizeOf(piece), 0);
-  let done = already;
-  let saving = Promise.resolve();
-  const tell = (more: number): void => {
-    done += more;
-    options.onProgress?.({ done, of: bytes, already });
-  };
-  tell(0);
-  const file = await open(part, 'r+');
-  const stop = new AbortController();
-  const lane = async (): Promise<void> => {
-    for (let piece = todo.shift(); piece !== undefined; piece = todo.shift()) {
-      const from = piece * journal.pieceBytes;
-      const bounds = { from, to: from + sizeOf(piece) };
-      await onePiece(remote, bounds, file, tell, { ...options, signal: AbortSignal.any([signal, stop.signal]) });
-      await file.datasync();
-      journal.done.push(piece);
-      saving = saving.then(() => writeJournal(`${part}.json`, journal));
-      await saving;
-    }
-  };
-  const running = Array.from({ length: Math.min(lanes, todo.length) }, lane);
-  try {
-    await Promise.all(running);
-  } catch (thrown) {
-    stop.abort(thrown);
-    await Promise.allSettled(running);
-    signal.throwIfAborted();
-    throw thrown;
-  } finally {
-    await file.close();
-  }
-}
-
-/** The journal of an earlier run if it matches; otherwise a new one, and an empty file. */
-async function journalOf(fresh: DownloadJournal, part: string): Promise<DownloadJournal> {
-  const left = await readJournal(`${part}.json`);
-  const fits = left?.url === fresh.url && left.version === fresh.version && left.bytes === fresh.bytes;
-  if (fits && (await stat(part).catch(() => undefined)) !== undefined) return left;
-  await forgetDownload(part);
-  const file = await open(part, 'w');
-  await file.close();
-  return fresh;
-}
-
-/** Downloads one piece, in as many requests as it takes. */
-async function onePiece(
-  remote: RemoteFile,
-  { from, to }: { readonly from: number; readonly to: number },
-  file: FileHandle,
-  tell: (bytes: number) => void,
-  options: DownloadOptions,
-): Promise<void> {
-  let place = from;
-  let failures = 0;
-  while (place < to) {
-    const before = place;
-    try {
-      for await (const block of readPiece(remote, place, to, options)) {
-        await file.write(block, 0, block.length, place);
-        place += block.length;
-        tell(block.length);
-      }
-      if (place === before) throw new DownloadFault('broken', 'the server sends nothing');
-    } catch (thrown) {
-      options.signal.throwIfAborted();
-      failures = place > before ? 1 : failures + 1;
-      await rest(asFault(thrown), failures, options);
-    }
-  }
-}
-
+/** Kept next to an unfinished file, so that its download resumes after a kill. */
 const journalSchema = z.strictObject({
   url: z.string(),
-  /** The server's `ETag`, or `Last-Modified`. */
+  /** The server's `ETag`, otherwise `Last-Modified`, otherwise empty. */
   version: z.string(),
-  bytes: z.number().int().min(0),
-  pieceBytes: z.number().int().positive(),
-  /** Indices of the pieces that are on disk. */
-  done: z.array(z.number().int().min(0)),
+  bytes: z.number().int().min(0).optional(),
 });
 
-/** Progress of a download; kept next to its file, so that it resumes after a kill. */
-type DownloadJournal = z.infer<typeof journalSchema>;
+type Journal = z.infer<typeof journalSchema>;
 
-/** Reads the journal of an interrupted download; undefined if there is none, or it cannot be read. */
-async function readJournal(file: string): Promise<DownloadJournal | undefined> {
+/** The journal of an earlier run, if more of the same file can be appended to what it left. */
+async function readJournal(part: string, url: string, sha256: string): Promise<Journal | undefined> {
   try {
-    return journalSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    const left = journalSchema.parse(JSON.parse(await readFile(`${part}.json`, 'utf8')));
+    // Without a version, only the hash could tell parts of different files apart.
+    return left.url === url && (left.version !== '' || sha256 !== '') ? left : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Atomic: a kill leaves either the old or the new journal. */
-async function writeJournal(file: string, journal: DownloadJournal): Promise<void> {
-  await writeFile(`${file}.new`, JSON.stringify(journal));
-  await rename(`${file}.new`, file);
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => undefined))?.size ?? 0;
 }
 
-/** Deletes the journal and the partial file of a download. */
+/** Deletes an unfinished file and its journal. */
 async function forgetDownload(part: string): Promise<void> {
-  await Promise.all([part, `${part}.json`, `${part}.json.new`].map((file) => rm(file, { force: true })));
+  await Promise.all([part, `${part}.json`].map((file) => rm(file, { force: true })));
 }

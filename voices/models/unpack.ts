@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { extract } from 'tar-stream';
 import type { CallOptions } from '../engine.ts';
 import { ModelError } from './model-error.ts';
-import { readTar } from './tar.ts';
 
 const decompressor = 'bzip2';
 const mostBytes = 2 ** 35;
@@ -30,45 +31,52 @@ export async function unpack(
   bzip2.stderr.setEncoding('utf8').on('data', (text: string) => (says = (says + text).slice(-500)));
   const ended = once(bzip2, 'close').catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new ModelError('model_corrupt', 'The archive needs the program bzip2: install it.', cause);
+    throw new ModelError('model_corrupt', 'Unpacking the archive requires bzip2. Install it.', cause);
   });
   // Awaited below, even if reading fails first.
   ended.catch(() => undefined);
+  const entries = extract();
+  let damage: Error | undefined;
+  entries.once('error', (cause) => (damage = cause));
+  pipeline(bzip2.stdout, entries).catch(() => undefined);
   let kept = 0;
   try {
-    for await (const { path: name, bytes, body } of readTar(bzip2.stdout)) {
+    for await (const entry of entries) {
+      const { name, type, size = 0 } = entry.header;
       const inside = name.replace(/^(\.\/)?[^/]+\//, '');
-      const wanted = keep.find((entry) => inside === entry || (entry.endsWith('/') && inside.startsWith(entry)));
-      if (wanted === undefined) continue;
-      kept += bytes;
+      const wanted = keep.find((one) => inside === one || (one.endsWith('/') && inside.startsWith(one)));
+      if (type !== 'file' || wanted === undefined) {
+        entry.resume();
+        continue;
+      }
+      kept += size;
       if (kept > mostBytes) throw new ModelError('model_corrupt', 'The archive unpacks to more than any model has.');
-      await writeInside(folder, inside, body);
+      await writeInside(folder, inside, entry);
       missing.delete(wanted);
     }
     const [status] = (await ended) as [number | null];
-    if (status !== 0) {
-      throw new ModelError('model_corrupt', `The archive cannot be unpacked: ${says.trim()}. Get it again.`);
-    }
+    if (status !== 0) throw corrupt(says.trim());
   } catch (thrown) {
     bzip2.kill();
-    bzip2.stdout.destroy();
     const [ending] = await Promise.allSettled([ended]);
     signal.throwIfAborted();
-    throw ending.status === 'rejected' ? ending.reason : thrown;
+    if (ending.status === 'rejected') throw ending.reason;
+    throw damage !== undefined && thrown === damage ? corrupt(says.trim() || damage.message) : thrown;
   }
   if (missing.size > 0) {
     throw new ModelError('model_corrupt', `The archive lacks ${[...missing].join(', ')}: it is another version.`);
   }
 }
 
+function corrupt(why: string): ModelError {
+  return new ModelError('model_corrupt', `The archive cannot be unpacked: ${why}. Get it again.`);
+}
+
 async function writeInside(folder: string, name: string, body: AsyncIterable<Buffer>): Promise<void> {
   const place = path.resolve(folder, name);
   const isInside = place.startsWith(path.resolve(folder) + path.sep);
   if (!isInside || name.includes('\\') || name.includes('\0') || name.split('/').includes('..')) {
-    throw new ModelError(
-      'model_corrupt',
-      'The archive holds a file that would land outside its folder: do not trust it.',
-    );
+    throw new ModelError('model_corrupt', 'The archive contains a path outside its folder. Do not trust it.');
   }
   await mkdir(path.dirname(place), { recursive: true });
   const file = await open(place, 'w', 0o644);

@@ -43,7 +43,7 @@ async function answerTo(request: DeviceRequest): Promise<Omit<Reply, 'id'>> {
     return { answer: await device.once(request, { signal }) };
   } catch (fault) {
     const words = fault instanceof EngineError ? fault.detail : String(fault);
-    const why = signal.aborted ? `no answer in ${patienceMs / 1000} s` : words.replace(/; the next call .*/, '');
+    const why = signal.aborted ? `no response in ${patienceMs / 1000} s` : words.replace(/; the next call .*/, '');
     const ended = !(fault instanceof EngineError && fault.code === 'ENGINE_BAD_REPLY');
     if (provider !== undefined && ended) fatal.set(provider, why);
     return { why };

@@ -5,13 +5,17 @@ import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
 import { openModelSession, type ModelSession } from '../onnx/model-session.ts';
 import { serveWorker } from '../runtime/worker-serve.ts';
-import { cutFrames, sileroFrameSizes, sileroGraph, sileroStateSizes } from './silero-graph.ts';
 import type { SileroBatch, SileroScores, SileroWorkerData } from './silero.ts';
+
+/** A window of 576 samples and 64 mirrored ones hold four frames. */
+const frameSamples = 256;
+const hopSamples = 128;
+const framesPerWindow = 4;
 
 /** Scores a batch, replaces its states with the new ones, and returns one probability per window. */
 type Score = (batch: SileroBatch) => Promise<Float32Array<ArrayBuffer>>;
 
-const { modelPath, inputSamples, stateSize, sampleRate, plain } = workerData as SileroWorkerData;
+const { modelPath, inputSamples, stateSize, sampleRate } = workerData as SileroWorkerData;
 let loading: Promise<Score> | undefined;
 
 serveWorker<SileroBatch, SileroScores>(async (batch) => {
@@ -22,38 +26,36 @@ serveWorker<SileroBatch, SileroScores>(async (batch) => {
 });
 
 async function loadModel(): Promise<Score> {
-  if (!existsSync(modelPath)) throw new EngineError('model', 'ENGINE_MISSING', `${modelPath} is missing: run npm ci`);
+  if (!existsSync(modelPath)) throw new EngineError('model', 'ENGINE_MISSING', `${modelPath} is missing`);
   try {
-    const file = await readFile(modelPath);
-    const graph = plain ? undefined : sileroGraph(file);
-    const session = await openModelSession('silero', graph ?? file, {
+    const session = await openModelSession('silero', await readFile(modelPath), {
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
       executionMode: 'sequential',
       graphOptimizationLevel: 'all',
     });
-    return graph === undefined ? scorePlainly(session) : scoreFast(session);
+    return session.inputNames.includes('frames') ? scoreFast(session) : scorePlainly(session);
   } catch (cause) {
-    throw new EngineError('model', 'ENGINE_MISSING', `${modelPath} cannot be loaded: run npm ci`, cause);
+    throw new EngineError('model', 'ENGINE_MISSING', `${modelPath} cannot be loaded`, cause);
   }
 }
 
-/** Scores with the graph that `sileroGraph` made. */
+/** Scores with our graph. */
 function scoreFast(session: ModelSession): Score {
   let frames = new Float32Array(0);
   let before = new Float32Array(0);
   return async ({ count, inputs, states }) => {
     const half = (count * stateSize) / 2;
-    const [rows, columns] = sileroFrameSizes(count);
-    if (frames.length < rows * columns) frames = new Float32Array(rows * columns);
+    const length = count * framesPerWindow * frameSamples;
+    if (frames.length < length) frames = new Float32Array(length);
     cutFrames(inputs, count, frames);
     // The runtime takes no shared memory.
     if (before.length < 2 * half) before = new Float32Array(2 * half);
     before.set(states.subarray(0, 2 * half));
     const { speech, hiddenNext, cellNext } = await session.run({
-      frames: new Tensor('float32', frames.subarray(0, rows * columns), [rows, columns]),
-      hidden: new Tensor('float32', before.subarray(0, half), sileroStateSizes(count)),
-      cell: new Tensor('float32', before.subarray(half, 2 * half), sileroStateSizes(count)),
+      frames: new Tensor('float32', frames.subarray(0, length), [count * framesPerWindow, frameSamples]),
+      hidden: new Tensor('float32', before.subarray(0, half), [1, count, stateSize / 2]),
+      cell: new Tensor('float32', before.subarray(half, 2 * half), [1, count, stateSize / 2]),
     });
     states.set(hiddenNext?.data as Float32Array);
     states.set(cellNext?.data as Float32Array, half);
@@ -61,7 +63,28 @@ function scoreFast(session: ModelSession): Score {
   };
 }
 
-/** Scores with the unchanged model file. */
+/**
+ * Cuts consecutive windows of 576 samples in `inputs` into overlapping frames of 256, the last of which ends in 64
+ * mirrored samples, as the model itself would. Writes `count` × 4 × 256 values to `frames`.
+ */
+function cutFrames(inputs: Float32Array, count: number, frames: Float32Array): void {
+  const held = inputSamples - (framesPerWindow - 1) * hopSamples;
+  for (let window = 0; window < count; window += 1) {
+    const start = window * inputSamples;
+    const end = start + inputSamples;
+    let to = window * framesPerWindow * frameSamples;
+    for (let frame = 0; frame < framesPerWindow; frame += 1, to += frameSamples) {
+      const from = start + frame * hopSamples;
+      frames.set(inputs.subarray(from, Math.min(from + frameSamples, end)), to);
+    }
+    const mirror = to - frameSamples + held;
+    for (let index = 0; index < frameSamples - held; index += 1) {
+      frames[mirror + index] = inputs[end - 2 - index] as number;
+    }
+  }
+}
+
+/** Scores with a model file as its authors publish it. */
 function scorePlainly(session: ModelSession): Score {
   const rate = new Tensor('int64', BigInt64Array.of(BigInt(sampleRate)), []);
   return async ({ count, inputs, states }) => {

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import path from 'node:path';
 import { EngineError } from '../engine.ts';
 import type { Vad, VadStream } from '../vad.ts';
 import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
@@ -9,8 +9,6 @@ export interface SileroWorkerData {
   readonly sampleRate: number;
   readonly inputSamples: number;
   readonly stateSize: number;
-  /** See `SileroOptions`. */
-  readonly plain: boolean;
 }
 
 /**
@@ -33,15 +31,17 @@ export interface SileroScores {
 }
 
 export interface SileroOptions {
-  /** Silero v5 or v6 ONNX file for 16 kHz; default: the v6 model of `@ricky0123/vad-web`. */
+  /**
+   * Default: our graph. A Silero v5 or v6 file as its authors publish it runs too, at several times the cost: the
+   * reference for our graph in tests and benchmarks.
+   */
   readonly modelPath?: string;
-  /** Runs the file as it is, at several times the cost: the reference for the fast graph in tests and benchmarks. */
-  readonly plain?: boolean;
   /** Another worker that takes `SileroBatch` and answers `SileroScores`: for tests of failure. */
   readonly workerUrl?: URL;
 }
 
-const require = createRequire(import.meta.url);
+/** Our graph with the weights of Silero v6 for 16 kHz, made by `test/voices/vads/silero-graph.ts`. */
+export const sileroModelPath = path.join(import.meta.dirname, 'silero-v6-16khz.onnx');
 
 const name = 'silero';
 const sampleRate = 16_000;
@@ -66,37 +66,22 @@ const presenceMs = 2 * windowMs;
 /**
  * Opens Silero VAD v6 in one worker thread. The windows of all streams that arrive together, or while the worker is
  * busy, are scored in one run, which costs far less than one run each; with many streams a window waits up to 4 ms for
- * others. The model loads with the first window. If the file has the known architecture, its weights run in our own
- * graph, see `silero-graph.ts`; otherwise the file runs as it is.
+ * others. The model loads with the first window.
  *
  * A window is read after `score` has returned, so its buffer must not be reused before the promise settles. If the
  * worker dies, its windows fail with `ENGINE_UNAVAILABLE`, and their streams continue with a fresh state.
  */
 export function openSilero(options: SileroOptions = {}): Vad & { close(): Promise<void> } {
-  const modelPath = options.modelPath ?? findModel();
+  const modelPath = options.modelPath ?? sileroModelPath;
   const pool = openWorkerPool<SileroBatch, SileroScores>({
     name,
     url: options.workerUrl ?? new URL('./silero-worker.ts', import.meta.url),
     size: 1,
     finishMs: 2_000,
-    workerData: {
-      modelPath,
-      sampleRate,
-      inputSamples,
-      stateSize,
-      plain: options.plain ?? false,
-    } satisfies SileroWorkerData,
+    workerData: { modelPath, sampleRate, inputSamples, stateSize } satisfies SileroWorkerData,
   });
   const batcher = new Batcher(pool);
   return { name, sampleRate, windowSamples, open: () => new Stream(batcher), close: () => pool.close() };
-}
-
-function findModel(): string {
-  try {
-    return require.resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx');
-  } catch (cause) {
-    throw new EngineError(name, 'ENGINE_MISSING', 'the package @ricky0123/vad-web is missing: run npm ci', cause);
-  }
 }
 
 interface Pending {

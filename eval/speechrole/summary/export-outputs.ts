@@ -1,7 +1,7 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { writeAtomically } from './export.ts';
 import type { RunView } from '../run-view.ts';
+import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
 
 /**
  * Writes the system's answers in the form that SpeechRole's own judge reads: `{single,multi}_result/json/<role>.json`
@@ -30,7 +30,7 @@ export async function writeOutputs(view: RunView, folder: string): Promise<numbe
       written += 1;
     }
     const file = path.join(folder, `${mode}_result`, 'json', `${role}.json`);
-    await writeAtomically(file, `${JSON.stringify({ role, ...dialogues }, null, 4)}\n`);
+    await writeFileAtomic(file, `${JSON.stringify({ role, ...dialogues }, null, 4)}\n`);
   }
   return written;
 }

@@ -1,4 +1,3 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { formatCsv } from '../../csv.ts';
 import { readOutcomes } from '../judging/judge-scorer.ts';
@@ -7,6 +6,7 @@ import type { RunView } from '../run-view.ts';
 import type { RunSummary } from './summary.ts';
 import type { Estimate } from './score-table.ts';
 import { ratioOf } from '../judging/scores.ts';
+import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
 
 /** Serializes every judgment of a run, sorted by dialogue id: the same run gives the same bytes. */
 export function resultsJson(view: RunView): string {
@@ -92,15 +92,7 @@ export async function writeResultFiles(view: RunView, folder: string): Promise<n
         });
         return { idx: index, ...Object.fromEntries(entries) };
       });
-    await writeAtomically(path.join(folder, name), `${JSON.stringify(dialogues, null, 4)}\n`);
+    await writeFileAtomic(path.join(folder, name), `${JSON.stringify(dialogues, null, 4)}\n`);
   }
   return byFile.size;
-}
-
-/** Writes a file atomically. */
-export async function writeAtomically(file: string, text: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
-  const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, text);
-  await rename(draft, file);
 }

@@ -274,7 +274,7 @@ export class Listening {
     onFault(failure);
     if (clock.now() - this.#lastFailureMs < 5_000) return;
     this.#lastFailureMs = clock.now();
-    const message = 'Voice activity detection failed for a moment; speech may have been missed.';
+    const message = 'Voice activity detection failed briefly; speech may have been missed.';
     emit({ type: 'problem', problem: { code: 'ENGINE_UNAVAILABLE', message } });
   }
 
@@ -282,7 +282,7 @@ export class Listening {
     if (utterance.content.durationMs < maxUtteranceMs) return utterance.add(frame);
     if (this.#saidTooLong) return;
     this.#saidTooLong = true;
-    const message = `The utterance is over ${maxUtteranceMs / 60_000} minutes long; the rest is not heard. Commit or clear it.`;
+    const message = `The utterance is over ${maxUtteranceMs / 60_000} minutes long; the rest is discarded. Commit or clear it.`;
     this.#context.emit({ type: 'problem', problem: { code: 'input_audio_too_long', message } });
   }
 

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { writeOnnx, type FloatTensor, type GraphNode } from '../../../voices/vads/onnx-file.ts';
+import { writeOnnx, type FloatTensor, type GraphNode } from '../../fakes/models/onnx-file.ts';
 
 const width = 512;
 const layers = 20;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openSilero } from '../../../voices/vads/silero.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
+import { originalPath } from '../../voices/vads/silero-graph.ts';
 import { cpuPerWindow, noise, tickOf, warmUpTicks, type Tick } from './vad-ticks.ts';
 
 const bench = 'vad';
@@ -23,7 +24,7 @@ const peer = { name: '@livekit/agents-plugin-silero', version: '1.9.0' };
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const vad = openSilero();
-  const plain = openSilero({ plain: true });
+  const plain = openSilero({ modelPath: originalPath });
   const ours = (count: number): Tick => tickOf(Array.from({ length: count }, () => vad.open()));
   for (const count of [1, 32, 128]) yield summarize(bench, `ours-${count}`, unit, await measure(ours(count), count));
   const plainTick = tickOf(Array.from({ length: 32 }, () => plain.open()));

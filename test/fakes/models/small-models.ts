@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { writeOnnx, type GraphNode, type OnnxGraph } from '../../../voices/vads/onnx-file.ts';
+import { writeOnnx, type GraphNode, type OnnxGraph } from './onnx-file.ts';
 
 /** A model file that stands in for weights that no package ships: their names and shapes, untrained. */
 export interface SmallModel {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Weights } from '../../../voices/models/weights.ts';
-import { writeOnnx, type FloatTensor, type GraphNode, type OnnxGraph } from '../../../voices/vads/onnx-file.ts';
+import { writeOnnx, type FloatTensor, type GraphNode, type OnnxGraph } from './onnx-file.ts';
 
 /**
  * Writer of tiny models. Tests cannot download weights. These models have the names, shapes and metadata of the real

@@ -1,28 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import { answer, type Trick } from '../../fakes/models/weights-server.ts';
-import { modelOf, openModelRig, pieceBytes, weights } from './model-rig.ts';
+import { modelOf, openModelRig, weights } from './model-rig.ts';
 
-/** Only the first so many requests for bytes. */
+/** Only the first so many requests. */
 const first =
   (count: number, trick: Trick): Trick =>
   (request, response) =>
-    !request.isLook && request.number < count ? trick(request, response) : undefined;
+    request.number < count ? trick(request, response) : undefined;
 
-const cut: Trick = ({ range, file }, response) => {
-  const from = range?.from ?? 0;
-  const to = range?.to ?? file.length - 1;
-  response.writeHead(range === undefined ? 200 : 206, {
-    etag: '"one"',
-    'content-length': to - from + 1,
-    ...(range && { 'content-range': `bytes ${from}-${to}/${file.length}` }),
-  });
-  response.write(file.subarray(from, from + 300), () => response.destroy());
-  return true;
-};
+/** Only requests for the rest of a file, after a first answer that was cut. */
+const rest =
+  (trick: Trick): Trick =>
+  (request, response) =>
+    (request.from === 0 ? cut : trick)(request, response);
 
-const noRanges: Trick = ({ file }, response) => {
-  response.writeHead(200, { etag: '"one"', 'content-length': file.length });
-  response.end(file);
+/** Answers correctly, with other headers or another body; cuts the connection after `body` if it is too short. */
+const answering =
+  (
+    change: (of: { readonly from: number; readonly file: Buffer }) => {
+      readonly range?: string;
+      readonly length?: number;
+      readonly body?: Buffer;
+    },
+  ): Trick =>
+  ({ from, file }, response) => {
+    const { range, length, body = file.subarray(from) } = change({ from, file });
+    response.writeHead(from === 0 ? 200 : 206, {
+      etag: '"one"',
+      ...(length !== undefined && { 'content-length': length }),
+      ...(from > 0 && { 'content-range': range ?? `bytes ${from}-${file.length - 1}/${file.length}` }),
+    });
+    if (length === undefined || body.length >= length) response.end(body);
+    else response.write(body, () => response.destroy());
+    return true;
+  };
+
+const cut = answering(({ from, file }) => ({ length: file.length - from, body: file.subarray(from, from + 300) }));
+
+const noRanges: Trick = (request, response) => {
+  answer({ ...request, from: 0 }, response, '"one"');
   return true;
 };
 
@@ -36,34 +52,22 @@ const status =
 
 /** What is overcome: the model is installed, to the byte. */
 const overcome: Record<string, Trick> = {
-  'cuts every connection once': first(11, cut),
-  'gives each piece in bits of 300 bytes': cut,
+  'cuts the connection after every 300 bytes': cut,
   'has no ranges': noRanges,
   'has no ranges, and cuts the first two answers': (request, response) =>
-    request.isLook || request.number >= 2
-      ? noRanges(request, response)
-      : cut({ ...request, range: undefined as never }, response),
-  'gives ranges for the look, and not for the rest': (request, response) =>
-    request.isLook ? undefined : noRanges(request, response),
+    (request.number < 2 ? cut : noRanges)({ ...request, from: 0 }, response),
   'answers 500 four times': first(4, status(500)),
   'answers 429 with a time': first(1, status(429, { 'retry-after': '7' })),
   'answers 503 with a date': first(1, status(503, { 'retry-after': new Date(Date.now() + 9_000).toUTCString() })),
-  'says a range is longer than it is': first(3, ({ range, file }, response) => {
-    const from = range?.from ?? 0;
-    response.writeHead(206, { etag: '"one"', 'content-range': `bytes ${from}-${range?.to}/${file.length}` });
-    response.end(file.subarray(from, from + 10));
-    return true;
-  }),
-  'sends more than it was asked for': first(2, ({ range, file }, response) => {
-    const from = range?.from ?? 0;
-    response.writeHead(206, { etag: '"one"', 'content-range': `bytes ${from}-${range?.to}/${file.length}` });
-    response.end(file.subarray(from));
-    return true;
-  }),
-  'gives another part than was asked for': first(2, (request, response) => {
-    answer({ ...request, range: { from: 5, to: 5 + pieceBytes - 1 } }, response, '"one"');
-    return true;
-  }),
+  'sends less than it says': first(4, rest(answering(({ from, file }) => ({ body: file.subarray(from, from + 10) })))),
+  'sends more than it was asked for': first(
+    2,
+    rest(answering(({ from, file }) => ({ body: Buffer.concat([file.subarray(from), Buffer.alloc(9)]) }))),
+  ),
+  'gives another part than was asked for': first(
+    2,
+    rest(answering(({ file }) => ({ range: `bytes 5-${file.length - 1}/${file.length}`, body: file.subarray(5) }))),
+  ),
   'redirects to itself elsewhere': ({ path }, response) =>
     path.startsWith('/real') ? undefined : status(302, { location: '/real.onnx' })({} as never, response),
 };
@@ -74,6 +78,10 @@ const fatal: Record<string, readonly [Trick, code: string]> = {
   'wants a login': [status(401), 'model_download_failed'],
   'is always busy': [status(429), 'model_server_busy'],
   'is always broken': [status(502), 'model_download_failed'],
+  'cuts every answer at the same place, and has no ranges': [
+    (request, response) => cut({ ...request, from: 0 }, response),
+    'model_download_failed',
+  ],
   'redirects in a circle': [status(302, { location: '/tiny.onnx' }), 'model_download_failed'],
   'redirects for ever': [
     ({ path }, response) => status(302, { location: `${path}x` })({} as never, response),
@@ -82,25 +90,13 @@ const fatal: Record<string, readonly [Trick, code: string]> = {
   'redirects to a file': [status(302, { location: 'file:///etc/hostname' }), 'model_download_failed'],
   'redirects to nowhere': [status(302, { location: 'http://[' }), 'model_download_failed'],
   'says the file is longer than it is': [
-    ({ range, file }, response) => {
-      if (range !== undefined && range.from >= file.length) return undefined;
-      const part = file.subarray(range?.from ?? 0, (range?.to ?? file.length) + 1);
-      const headers = { etag: '"one"', 'content-range': `bytes ${range?.from}-${range?.to}/${file.length + 5_000}` };
-      response.writeHead(range === undefined ? 200 : 206, { ...headers, 'content-length': part.length });
-      response.end(part);
-      return true;
-    },
+    (request, response) =>
+      request.from < request.file.length
+        ? answering(({ from, file }) => ({ length: file.length + 5_000 - from }))(request, response)
+        : undefined,
     'model_download_failed',
   ],
-  'sends nothing, politely': [
-    ({ isLook, range, file }, response) => {
-      if (isLook) return undefined;
-      response.writeHead(206, { etag: '"one"', 'content-range': `bytes ${range?.from}-${range?.to}/${file.length}` });
-      response.end();
-      return true;
-    },
-    'model_download_failed',
-  ],
+  'sends nothing of the rest, politely': [rest(answering(() => ({ body: Buffer.alloc(0) }))), 'model_download_failed'],
   'serves corrupt bytes': [
     (request, response) => {
       const file = Buffer.from(request.file);
@@ -142,9 +138,10 @@ describe('models pull, when the server', () => {
 
   it('falls silent in the middle, gives up on that connection and goes on', async () => {
     const rig = await openModelRig({ stallMs: 50 });
-    rig.server.trick = first(3, ({ range, file }, response) => {
-      response.writeHead(206, { etag: '"one"', 'content-range': `bytes ${range?.from}-${range?.to}/${file.length}` });
-      response.write(file.subarray(range?.from, (range?.from ?? 0) + 100));
+    rig.server.trick = first(3, ({ from, file }, response) => {
+      const headers = from > 0 && { 'content-range': `bytes ${from}-${file.length - 1}/${file.length}` };
+      response.writeHead(from > 0 ? 206 : 200, { etag: '"one"', 'content-length': file.length - from, ...headers });
+      response.write(file.subarray(from, from + 100));
       return true;
     });
     await rig.pull();
@@ -154,7 +151,7 @@ describe('models pull, when the server', () => {
   it('always falls silent, says so', async () => {
     const rig = await openModelRig({ stallMs: 20 });
     rig.server.trick = () => true;
-    await expect(rig.pull()).rejects.toMatchObject({ code: 'model_download_failed', message: /nothing came for/ });
+    await expect(rig.pull()).rejects.toMatchObject({ code: 'model_download_failed', message: /no data for/ });
   });
 
   it('waits as long as a busy server asks, a minute at most', async () => {
@@ -163,36 +160,50 @@ describe('models pull, when the server', () => {
       status(429, { 'retry-after': request.number === 0 ? '7' : '86400' })(request, response),
     );
     const told: string[] = [];
-    await rig.pull(rig.model, { lanes: 1, onRetry: (why, ms) => void told.push(`${why}, ${ms}`) });
+    await rig.pull(rig.model, { onRetry: (why, ms) => void told.push(`${why}, ${ms}`) });
     expect(rig.waits).toEqual([7_000, 60_000]);
-    expect(told).toEqual(['the server answers 429, 7000', 'the server answers 429, 60000']);
+    expect(told).toEqual(['the server responded with 429, 7000', 'the server responded with 429, 60000']);
   });
 
   it('changes the file between ranges, never mixes the two', async () => {
     const rig = await openModelRig();
-    const before = Buffer.from(weights.map((byte) => byte ^ 255));
-    rig.server.file = before;
-    rig.server.trick = ({ number, isLook }) => {
-      if (number === 4 && !isLook) Object.assign(rig.server, { file: weights, etag: '"two"' });
-      return undefined;
+    rig.server.file = Buffer.from(weights.map((byte) => byte ^ 255));
+    rig.server.trick = (request, response) => {
+      if (request.number < 3) return cut(request, response);
+      if (request.number === 3) Object.assign(rig.server, { file: weights, etag: '"two"' });
+      answer({ ...request, file: rig.server.file }, response, '"two"');
+      return true;
     };
     // The hash is not known: only the server's versions tell.
-    await rig.pull(modelOf(rig.server.url, { sha256: '' }), { lanes: 1 });
+    await rig.pull(modelOf(rig.server.url, { sha256: '' }));
     expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
+    expect(rig.server.seen.map((line) => line.split(' ')[0])).toEqual([
+      'all',
+      'bytes=300-',
+      'bytes=600-',
+      'bytes=900-',
+      'all',
+    ]);
   });
 
-  it('names no version, is asked for all of it in one where the hash is not known either', async () => {
+  it('names no version, is asked for all of it again where the hash is not known either', async () => {
     const rig = await openModelRig();
     rig.server.etag = undefined;
+    rig.server.trick = first(1, ({ file }, response) => {
+      response.writeHead(200, { 'content-length': file.length });
+      response.write(file.subarray(0, 300), () => response.destroy());
+      return true;
+    });
     await rig.pull(modelOf(rig.server.url, { sha256: '' }));
-    expect(rig.server.seen).toEqual(['bytes=0-0 /tiny.onnx', 'all /tiny.onnx']);
+    expect(rig.server.seen).toEqual(['all /tiny.onnx', 'all /tiny.onnx']);
   });
 
-  it('has a file of another size than the catalogue states, is not asked for its bytes', async () => {
+  it('has a file of another size than the catalogue states, says so after one look', async () => {
     const rig = await openModelRig();
     const model = modelOf(rig.server.url, { bytes: 4_000 });
-    await expect(rig.pull(model)).rejects.toMatchObject({ code: 'model_download_failed' });
-    expect(rig.server.seen).toEqual(['bytes=0-0 /tiny.onnx']);
+    const failure = { code: 'model_download_failed', message: /a file of 10017 bytes, not 4000/ };
+    await expect(rig.pull(model)).rejects.toMatchObject(failure);
+    expect(rig.server.seen).toEqual(['all /tiny.onnx']);
   });
 
   it('is gone, and a mirror is there, asks that', async () => {

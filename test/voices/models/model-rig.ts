@@ -8,8 +8,7 @@ import { openHttpClient } from '../../../voices/models/http-get.ts';
 import { pullModel, type PullOptions } from '../../../voices/models/pull.ts';
 import { openWeightsServer, weightsOf, type WeightsServer } from '../../fakes/models/weights-server.ts';
 
-export const pieceBytes = 1_000;
-export const weights = weightsOf(10 * pieceBytes + 17);
+export const weights = weightsOf(10_017);
 
 export interface ModelRig {
   readonly server: WeightsServer;
@@ -60,7 +59,6 @@ export async function openModelRig({ stallMs = 10_000 } = {}): Promise<ModelRig>
       pullModel(wanted, {
         client,
         dataDir,
-        pieceBytes,
         mirrors: [],
         signal: new AbortController().signal,
         wait: async (ms) => void waits.push(ms),

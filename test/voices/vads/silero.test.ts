@@ -1,17 +1,17 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { Rechunker } from '../../../voices/audio.ts';
 import { createVadHysteresis, type SpeechEdge } from '../../../voices/dsp/vad-hysteresis.ts';
-import { readOnnxConstants, writeOnnx } from '../../../voices/vads/onnx-file.ts';
-import { sileroGraph } from '../../../voices/vads/silero-graph.ts';
-import { openSilero } from '../../../voices/vads/silero.ts';
+import { openSilero, sileroModelPath } from '../../../voices/vads/silero.ts';
 import type { VadStream } from '../../../voices/vad.ts';
 import { readWav } from '../../../voices/dsp/wav.ts';
+import { writeOnnx } from '../../fakes/models/onnx-file.ts';
+import { originalPath, sileroGraph } from './silero-graph.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
 const silero = openSilero();
@@ -21,7 +21,7 @@ function wave(hertz: number, seconds: number): number {
   return Math.sin(2 * Math.PI * hertz * seconds);
 }
 
-/** Sounds like a voice to Silero: the harmonics of a gliding pitch through three moving formants, in syllables. */
+/** Audio that Silero takes for a voice: harmonics of a gliding pitch through three moving formants, in syllables. */
 function babble(windows: number, pitch: number): Float32Array[] {
   const samples = Float32Array.from({ length: windows * 512 }, (_, index) => {
     const seconds = index / 16_000;
@@ -52,7 +52,7 @@ async function inTurn(stream: VadStream, windows: readonly Float32Array[]): Prom
 }
 
 describe('Silero', () => {
-  it('hears nothing in silence', async () => {
+  it('Silero hears nothing in silence', async () => {
     const scores = await inTurn(
       silero.open(),
       Array.from({ length: 10 }, () => new Float32Array(512)),
@@ -60,13 +60,13 @@ describe('Silero', () => {
     expect(Math.max(...scores)).toBeLessThan(0.05);
   });
 
-  it('hears a voice', async () => {
+  it('Silero hears a voice', async () => {
     const scores = await inTurn(silero.open(), babble(40, 120));
     expect(scores.filter((score) => score >= 0.5).length).toBeGreaterThan(30);
   });
 
-  it('shows the model each window behind the end of the one before', async () => {
-    // Answers with the sum of the first 64 samples that the model would get.
+  it('the model gets each window after the end of the one before', async () => {
+    // Returns the sum of the first 64 samples that the model would get.
     const source = `
       import { parentPort } from 'node:worker_threads';
       parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
@@ -82,7 +82,7 @@ describe('Silero', () => {
     await summing.close();
   });
 
-  it('gives the same scores in one batch with other streams as alone', async () => {
+  it('scores in one batch with other streams equal those alone', async () => {
     const inputs = [90, 120, 150, 180, 210, 240, 270].map((pitch) => babble(20, pitch));
     const alone: number[][] = [];
     for (const windows of inputs) alone.push(await inTurn(silero.open(), windows));
@@ -91,7 +91,7 @@ describe('Silero', () => {
     expect(new Set(alone.map(String)).size).toBe(inputs.length);
   });
 
-  it('scores windows given at once in the order of the calls', async () => {
+  it('windows pushed at once are scored in order', async () => {
     const windows = babble(30, 130);
     const alone = await inTurn(silero.open(), windows);
     const stream = silero.open();
@@ -106,20 +106,20 @@ describe('Silero', () => {
     expect(order).toEqual(windows.map((_, index) => index));
   });
 
-  it('serves more streams at once than fit in a batch', async () => {
+  it('Silero serves more streams at once than fit in a batch', async () => {
     const windows = babble(3, 130);
     const alone = await inTurn(silero.open(), windows);
     const together = await Promise.all(Array.from({ length: 150 }, () => inTurn(silero.open(), windows)));
     for (const scores of together) expect(scores).toEqual(alone);
   });
 
-  it('refuses a window of another length and goes on', async () => {
+  it('a window of another length is refused, and the stream continues', async () => {
     const stream = silero.open();
     await expect(stream.score(new Float32Array(480))).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
     await expect(stream.score(new Float32Array(512))).resolves.toBeLessThan(0.05);
   });
 
-  it('is not deaf for ever after a window that is no audio', async () => {
+  it('a window of NaN does not make Silero deaf for good', async () => {
     for (const poison of [Number.NaN, Number.POSITIVE_INFINITY, 3e38]) {
       const stream = silero.open();
       await Promise.allSettled([stream.score(new Float32Array(512).fill(poison))]);
@@ -128,7 +128,7 @@ describe('Silero', () => {
     }
   });
 
-  it('rejects the windows of a closed stream, and disturbs no other', async () => {
+  it('closing a stream rejects its windows and disturbs no other', async () => {
     const [closing, other] = [silero.open(), silero.open()];
     const lost = [closing.score(new Float32Array(512)), closing.score(new Float32Array(512))];
     const kept = other.score(new Float32Array(512));
@@ -138,13 +138,13 @@ describe('Silero', () => {
     expect(await kept).toBeLessThan(0.05);
   });
 
-  it('names a missing model as missing', async () => {
+  it('a missing model is reported as missing', async () => {
     const broken = openSilero({ modelPath: '/nowhere/silero.onnx' });
     await expect(broken.open().score(new Float32Array(512))).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
     await broken.close();
   });
 
-  it('rejects what is under way when it is closed', async () => {
+  it('closing Silero rejects the windows in progress', async () => {
     const closing = openSilero();
     const stream = closing.open();
     await stream.score(new Float32Array(512));
@@ -154,8 +154,8 @@ describe('Silero', () => {
     await expect(stream.score(new Float32Array(512))).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
   });
 
-  it('loses only what a dying worker had, and goes on with a fresh state', async () => {
-    // Counts the windows of each stream in its state, answers with the count, dies of a window that begins with 9.
+  it('a dying worker loses only its own windows, and the stream continues with a fresh state', async () => {
+    // Counts the windows of each stream in its state, returns the count, and crashes on a window that begins with 9.
     const source = `
       import { parentPort } from 'node:worker_threads';
       parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
@@ -179,7 +179,7 @@ describe('Silero', () => {
     await counting.close();
   });
 
-  it.skipIf(!sharedAvailable)('hears speech in more than half of a real recording', async () => {
+  it.skipIf(!sharedAvailable)('Silero hears speech in more than half of a real recording', async () => {
     const { samples } = await readWav(sharedPath('audio/jfk.wav'));
     const stream = silero.open();
     const scores = await Promise.all(new Rechunker(512).push(samples).map((window) => stream.score(window)));
@@ -187,53 +187,44 @@ describe('Silero', () => {
   });
 });
 
-/** What a session makes of scores. */
+/** Speech starts and ends as a session derives them from scores. */
 function eventsOf(scores: readonly number[]): SpeechEdge[] {
   const edges = createVadHysteresis({ minSpeechMs: 96, minSilenceMs: 96, windowMs: 32 });
   return scores.map((score) => edges.push(score)).filter((edge) => edge !== undefined);
 }
 
-/** Each version of the model with our graph, and with its own. */
-function openPairs(): { name: string; ours: ReturnType<typeof openSilero>; plain: ReturnType<typeof openSilero> }[] {
-  return ['silero_vad_v6.onnx', 'silero_vad_v5.onnx'].map((name) => {
-    const modelPath = createRequire(import.meta.url).resolve(`@ricky0123/vad-web/dist/${name}`);
-    return { name, ours: openSilero({ modelPath }), plain: openSilero({ modelPath, plain: true }) };
-  });
-}
-
-describe('the graph made of the weights of Silero', () => {
-  const pairs = openPairs();
-  afterAll(() => Promise.all(pairs.flatMap(({ ours, plain }) => [ours.close(), plain.close()])));
+describe('the graph made of the weights of Silero v6', () => {
+  const plain = openSilero({ modelPath: originalPath });
+  afterAll(() => plain.close());
 
   const expectEqual = async (windows: readonly Float32Array[]): Promise<void> => {
-    for (const { ours, plain } of pairs) {
-      const [found = [], expected = []] = await Promise.all(
-        [ours, plain].map((vad) => {
-          const stream = vad.open();
-          return Promise.all(windows.map((window) => stream.score(window)));
-        }),
-      );
-      for (const [index, score] of found.entries()) {
-        expect(Math.abs(score - (expected[index] as number))).toBeLessThan(1e-4);
-      }
-      expect(eventsOf(found)).toEqual(eventsOf(expected));
+    const [found = [], expected = []] = await Promise.all(
+      [silero, plain].map((vad) => {
+        const stream = vad.open();
+        return Promise.all(windows.map((window) => stream.score(window)));
+      }),
+    );
+    for (const [index, score] of found.entries()) {
+      expect(Math.abs(score - (expected[index] as number))).toBeLessThan(1e-4);
     }
+    expect(eventsOf(found)).toEqual(eventsOf(expected));
   };
 
-  it('is made of both files', () => {
-    for (const { name } of pairs) {
-      const path = createRequire(import.meta.url).resolve(`@ricky0123/vad-web/dist/${name}`);
-      expect(sileroGraph(readFileSync(path))).toBeInstanceOf(Uint8Array);
-    }
+  it('is the committed file, which silero-graph.ts makes of the package @ricky0123/vad-web', () => {
+    const committed = readFileSync(sileroModelPath);
+    expect(createHash('sha256').update(committed).digest('hex')).toBe(
+      '3e0bc2434b8132e422b3dd5aa1fc9c8e51bd9240ea66e2c3cc3b3e5b6d5388a8',
+    );
+    expect(committed.equals(sileroGraph(readFileSync(originalPath)))).toBe(true);
   });
 
-  it('scores synthetic voices, silence and full scale as the files themselves do', async () => {
+  it('scores synthetic voices, silence and full scale as the original does', async () => {
     expect.hasAssertions();
     const full = [...babble(10, 200), new Float32Array(512).fill(1), new Float32Array(512).fill(-1)];
     await expectEqual([...babble(40, 110), ...Array.from({ length: 20 }, () => new Float32Array(512)), ...full]);
   });
 
-  it.skipIf(!sharedAvailable)('makes the same events of every recording', async () => {
+  it.skipIf(!sharedAvailable)('the fused graph gives the same speech starts and ends on every recording', async () => {
     expect.hasAssertions();
     const { signal } = new AbortController();
     for (const file of readdirSync(sharedPath('audio')).filter((name) => /\.(wav|flac)$/.test(name))) {
@@ -242,35 +233,16 @@ describe('the graph made of the weights of Silero', () => {
     }
   });
 
-  it('is not made of another model, which then runs as it is', async () => {
-    const node = (operation: string, inputs: string[], outputs: string[]) => ({ operation, inputs, outputs });
-    const other = writeOnnx({
-      inputs: [
-        { name: 'input', sizes: ['count', 576] },
-        { name: 'state', sizes: [2, 'count', 128] },
-      ],
-      outputs: [
-        { name: 'output', sizes: ['count', 1] },
-        { name: 'stateN', sizes: [2, 'count', 128] },
-      ],
-      nodes: [node('MatMul', ['input', 'weights'], ['output']), node('Identity', ['state'], ['stateN'])],
-      constants: { weights: { sizes: [576, 1], values: new Float32Array(576).fill(1 / 64, 0, 64) } },
-    });
-    expect(sileroGraph(other)).toBeUndefined();
-    expect(readOnnxConstants(other).get('weights')?.sizes).toEqual([576, 1]);
+  it('is made of no other model', () => {
+    const other = writeOnnx({ inputs: [], outputs: [], nodes: [], constants: {} });
+    expect(() => sileroGraph(other)).toThrow('no weights of a Silero model');
   });
 
-  it('is made of no damaged file, which is named', async () => {
+  it('a damaged model file is not fused and is reported by name', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dramatis-silero-'));
     for (const [name, bytes] of [
       ['text.onnx', Buffer.from('not a model, but a letter')],
-      [
-        'half.onnx',
-        readFileSync(createRequire(import.meta.url).resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx')).subarray(
-          0,
-          9_999,
-        ),
-      ],
+      ['half.onnx', readFileSync(sileroModelPath).subarray(0, 9_999)],
     ] as const) {
       const modelPath = join(folder, name);
       await writeFile(modelPath, bytes);
