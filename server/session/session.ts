@@ -82,37 +82,24 @@ export class Session {
       clock: parts.clock,
       turnDetection: parts.settings.turnDetection,
       missesSound: () => this.#turns.missesSound,
-      ...(parts.probeLine === undefined ? {} : { probeLine: parts.probeLine }),
+      probeLine: parts.probeLine,
     });
     this.#listening = new Listening(context);
-    this.#speaking = new Speaking(context, (reply) => {
-      const heardByMs = this.#listening.heardMs + reply.unheardMs;
-      // After a tool call the client goes on with the result. The idle prompt is not repeated.
-      const hasCalls = reply.calls.length > 0;
-      const waitsForUser = !hasCalls && reply.request.situation !== 'idle';
-      this.#turns.advance({
-        type: 'reply-end',
-        ...(waitsForUser ? { heardByMs } : {}),
-        isCancelled: reply.aborted,
-        hasCalls,
-        wasPlayed: reply.wasPlayed,
-        userSpeaks: this.#listening.current !== undefined,
-      });
-    });
+    this.#speaking = new Speaking(context, (reply) => this.#turns.replyEnded(reply));
     this.#voices = parts.speakerEncoder === undefined ? undefined : new OwnVoiceDetector(parts.speakerEncoder, context);
     this.#turns = new TurnTaking({
       context,
       voices: this.#voices,
       listening: this.#listening,
       speaking: this.#speaking,
-      nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new TurnTimings(parts.clock)),
+      nod: () => this.#reply({ inConversation: false, situation: 'nod' }),
       reply: (to) => {
         const answers = to?.outcome === 'words' ? { answers: to.utterance.content.transcript ?? '' } : {};
-        this.#reply({ inConversation: true }, to?.utterance.trace ?? new TurnTimings(parts.clock), answers);
+        this.#reply({ inConversation: true }, to?.utterance.trace, answers);
       },
       speakUp: (sinceMs) => {
         this.#listening.commitSilence(sinceMs);
-        this.#reply({ inConversation: true, situation: 'idle' }, new TurnTimings(parts.clock));
+        this.#reply({ inConversation: true, situation: 'idle' });
       },
     });
   }
@@ -280,10 +267,14 @@ export class Session {
       const message = 'The conversation already has an active response. Cancel it, or wait for it to end.';
       return this.#refuse('conversation_already_has_active_response', message, ref);
     }
-    this.#reply(request, this.#listening.takeTrace() ?? new TurnTimings(this.#parts.clock));
+    this.#reply(request, this.#listening.takeTrace());
   }
 
-  #reply(request: ReplyRequest, trace: TurnTimings, answering: { readonly answers?: string } = {}): void {
+  #reply(
+    request: ReplyRequest,
+    trace = new TurnTimings(this.#parts.clock),
+    answering: { readonly answers?: string } = {},
+  ): void {
     if (request.inConversation) this.#turns.advance({ type: 'reply-start' });
     const fromHistory = request.items === undefined;
     const unclear = (): boolean => this.#listening.takeUnclear() && fromHistory;

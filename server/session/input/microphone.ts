@@ -36,7 +36,7 @@ interface MicrophoneParts {
   /** Returns true if the turn machine waits for audio; called at every tick. */
   readonly missesSound: () => boolean;
   /** Tests whether what the client sends gets through. */
-  readonly probeLine?: ProbeLine;
+  readonly probeLine: ProbeLine | undefined;
 }
 
 /** A change of the settings or of the buffer after which speech detection starts again. */

@@ -2,8 +2,7 @@ import { concatSamples, durationMs, floatsFromInt16, type AudioFrame } from '../
 import { EngineError } from '../../../voices/engine.ts';
 import { Queue } from '../../../voices/runtime/queue.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
-import { Blocks, joined } from '../history/blocks.ts';
-import { addSound, type MessageItem, type SpokenContent, type Sounded } from '../contract/item.ts';
+import { Blocks, joined, addSound, type MessageItem, type SpokenContent, type Sounded } from '../contract/item.ts';
 import type { Problem } from '../contract/events.ts';
 import type { Responder } from '../contract/responder.ts';
 import type { TurnTimings } from '../contract/turn-timings.ts';

@@ -1,8 +1,7 @@
 import { durationMs } from '../../../voices/audio.ts';
 import type { SpeechChunk, TimedWord } from '../../../voices/synthesizer.ts';
-import { Blocks } from '../history/blocks.ts';
+import { Blocks, type Repeat } from '../contract/item.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { Repeat } from '../contract/item.ts';
 import { RecentSpeech } from './recent-speech.ts';
 
 /** A piece of speech ready to be sent: at most `sliceMs` long, with the words that begin in it. */

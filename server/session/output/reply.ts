@@ -3,9 +3,15 @@ import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
 import type { TimedWord } from '../../../voices/synthesizer.ts';
-import { joined } from '../history/blocks.ts';
+import {
+  joined,
+  addSound,
+  type CallItem,
+  type MessageItem,
+  type Speaker,
+  type SpokenContent,
+} from '../contract/item.ts';
 import type { Clock } from '../contract/clock.ts';
-import { addSound, type CallItem, type MessageItem, type Speaker, type SpokenContent } from '../contract/item.ts';
 import type { SessionContext } from '../history/context.ts';
 import { WaitingCues } from '../contract/cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from '../contract/events.ts';

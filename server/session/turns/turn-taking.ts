@@ -8,6 +8,7 @@ import type { Cast } from '../contract/responder.ts';
 import type { Listening } from '../input/listening.ts';
 import type { Understood, Utterance } from '../input/utterance.ts';
 import type { SessionSettings } from '../contract/settings.ts';
+import type { Reply } from '../output/reply.ts';
 import type { Speaking } from '../output/speaking.ts';
 import { needsAudio, step } from './turn.ts';
 import { initialTurn, type TurnAction, type TurnEvent, type TurnPolicy, type TurnState } from './turn-state.ts';
@@ -100,6 +101,22 @@ export class TurnTaking {
       if (outcome === 'words') voices?.enroll(utterance);
     }
     this.advance({ type: 'utterance-understood', ...understood, heardMs: listening.heardMs });
+  }
+
+  /** Handles the end of a reply of the conversation: spoken, failed or cancelled. */
+  replyEnded(reply: Reply): void {
+    const { listening } = this.#parts;
+    const hasCalls = reply.calls.length > 0;
+    // After a tool call the client goes on with the result. The idle prompt is not repeated.
+    const waitsForUser = !hasCalls && reply.request.situation !== 'idle';
+    this.advance({
+      type: 'reply-end',
+      ...(waitsForUser ? { heardByMs: listening.heardMs + reply.unheardMs } : {}),
+      isCancelled: reply.aborted,
+      hasCalls,
+      wasPlayed: reply.wasPlayed,
+      userSpeaks: listening.current !== undefined,
+    });
   }
 
   /** Takes the turn detector's answer to a question that `pause` put. */
@@ -248,7 +265,7 @@ export class PauseJudge {
    * comes empty.
    */
   ask(utterance: Utterance): void {
-    this.#asked.abort(new Error('asked again'));
+    this.#asked.abort(new Error('superseded again'));
     this.#asked = new AbortController();
     void this.#judge(utterance, this.#asked.signal);
   }

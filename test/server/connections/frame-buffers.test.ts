@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { frameBufferOf } from '../../../server/connections/socket-transport.ts';
-import { Blocks, joined } from '../../../server/session/history/blocks.ts';
+import { Blocks, joined } from '../../../server/session/contract/item.ts';
 
 it('sends an audio frame from a pooled buffer that is reused only after it was sent', () => {
   const texts = ['a'.repeat(5_000), '嗯'.repeat(2_000), 'b'.repeat(1_024)];

@@ -9,20 +9,15 @@ import {
   type TurnPolicy,
   type TurnState,
 } from '../../../../server/session/turns/turn-state.ts';
+import { policy, replyEnd, semantic } from '../../../rigs/turn-rig.ts';
 
-const usual = { settleMs: 500, bargeInMs: 400, answers: true, userPlays: true, goesOn: false };
+const usual = { ...policy, bargeInMs: 400 };
 const policies: TurnPolicy[] = [true, false].flatMap((interrupts) => [
   { ...usual, bargeInMs: 160, interrupts },
   { ...usual, interrupts, idleMs: 3_000 },
   { ...usual, interrupts, goesOn: true },
   { ...usual, interrupts, answers: false, userPlays: false, goesOn: true },
-  {
-    ...usual,
-    interrupts,
-    patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 },
-    draftLeadMs: 600,
-    nodEveryMs: 300,
-  },
+  { ...semantic, interrupts, nodEveryMs: 300 },
 ]);
 
 /**
@@ -38,7 +33,6 @@ class Surroundings {
   readonly #policy: TurnPolicy;
   #open = false;
   #held = false;
-  #draft = false;
   #overheard = false;
   #echoes = false;
   #overlapped = false;
@@ -89,12 +83,7 @@ class Surroundings {
         return;
       case 'draft':
         expect(this.#policy.draftLeadMs).toBeDefined();
-        expect(this.#open).toBe(true);
-        this.#draft = true;
-        return;
-      case 'draft-drop':
-        this.#draft = false;
-        return;
+        return expect(this.#open).toBe(true);
       case 'reply':
         expect(this.isReplying).toBe(false);
         expect(this.#due.splice(0)).toEqual([action.to?.utterance ?? null]);
@@ -214,8 +203,8 @@ interface Draw {
 }
 
 const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-const drawOf = (gapMs: fc.Arbitrary<number>, ...types: TurnEvent['type'][]): fc.Arbitrary<Draw> =>
-  fc.record({ type: fc.constantFrom(...types), gapMs, share });
+const drawOf = (gapMs: fc.Arbitrary<number>, ...types: TurnEvent['type'][]): fc.Arbitrary<readonly Draw[]> =>
+  fc.record({ type: fc.constantFrom(...types), gapMs, share }).map((draw) => [draw]);
 
 /** A whole turn of the user: chance alone rarely ends one. */
 const turn: readonly Draw[] = [
@@ -225,30 +214,20 @@ const turn: readonly Draw[] = [
   { type: 'clock', gapMs: 800, share: 0 },
 ];
 
+const at = fc.constant;
 const draws = fc
   .array(
     fc.oneof(
-      drawOf(fc.constant(40), 'speech-start', 'speech-end', 'clock').map((draw) => [draw]),
-      drawOf(fc.constant(0), 'reply-start', 'reply-end', 'utterance-understood').map((draw) => [draw]),
-      drawOf(fc.constant(0), 'utterance-taken', 'user-active', 'pause-judged').map((draw) => [draw]),
-      drawOf(fc.constant(0), 'overlap-judged', 'overlap-unattributed', 'echo-found', 'echo-heard').map((draw) => [
-        draw,
-      ]),
-      drawOf(fc.nat(900), 'clock').map((draw) => [draw]),
+      drawOf(at(40), 'speech-start', 'speech-end', 'clock'),
+      drawOf(at(0), 'reply-start', 'reply-end', 'utterance-understood'),
+      drawOf(at(0), 'utterance-taken', 'user-active', 'pause-judged'),
+      drawOf(at(0), 'overlap-judged', 'overlap-unattributed', 'echo-found', 'echo-heard'),
+      drawOf(fc.nat(900), 'clock'),
       fc.constant(turn),
     ),
     { maxLength: 150, size: 'max' },
   )
   .map((all) => all.flat());
-
-const replyEnd = (about: Partial<Extract<TurnEvent, { type: 'reply-end' }>>): TurnEvent => ({
-  type: 'reply-end',
-  isCancelled: false,
-  hasCalls: false,
-  wasPlayed: true,
-  userSpeaks: false,
-  ...about,
-});
 
 const unattributed = ['one', 'two', 'three'].map((id) => ({ id }) as Utterance);
 
@@ -298,8 +277,8 @@ function eventOf({ type, share: says }: Draw, atMs: number, now: Surroundings): 
 }
 
 it('keeps the turn machine’s invariants for any sequence of events', () => {
-  const whateverHappens = fc.property(draws, fc.constantFrom(...policies), (script, policy) => {
-    const surroundings = new Surroundings(policy);
+  const whateverHappens = fc.property(draws, fc.constantFrom(...policies), (script, rules) => {
+    const surroundings = new Surroundings(rules);
     let state = initialTurn;
     let atMs = 0;
     for (const draw of script) {
@@ -308,7 +287,7 @@ it('keeps the turn machine’s invariants for any sequence of events', () => {
       if (drawn !== undefined) surroundings.events.push(drawn);
       for (let event = surroundings.events.shift(); event !== undefined; event = surroundings.events.shift()) {
         surroundings.note(event);
-        const next = step(state, event, policy);
+        const next = step(state, event, rules);
         state = next.state;
         for (const action of next.actions) surroundings.keep(action);
         surroundings.check(state);
