@@ -20,6 +20,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'voices/calls',
     'voices/runtime',
     'voices/models/weights.ts',
+    'voices/text/stage-directions.ts',
+    'voices/dsp/statistics.ts',
   ],
   server: ['voices', 'agents', 'characters'],
   eval: ['server/protocol', 'server/terminal', 'voices', 'agents', 'characters'],
