@@ -131,7 +131,7 @@ it('reports one line with the remedy for each engine that is broken in its own w
     turnDetector: { kind: 'smart-turn', model: '/nowhere/smart-turn.onnx' },
   });
   const lines = await findings(file, { GOOD_KEY: 'sk-good' });
-  const about = (name: string): readonly string[] => lines.filter((line) => line.split(': ')[0]?.includes(` ${name} `));
+  const about = (name: string): readonly string[] => lines.filter((line) => line.split(': ')[0] ${name} `));
   const wanted: Readonly<Record<string, RegExp>> = {
     'wrong-port': /^✗ ASR .*cannot be reached \(ECONNREFUSED\)\. Check "baseUrl" of the engine "wrong-port"/,
     'wrong-model': /^✗ ASR .*no model "large-v9"\. It has whisper\. Set "model" of the engine "wrong-model"/,
@@ -140,7 +140,8 @@ it('reports one line with the remedy for each engine that is broken in its own w
     loading: /^✗ ASR .*still loading its model\. Try again/,
     locked: /^✗ LLM .*rejected the key \(401\)\. Check the variable named by "apiKeyEnv" of the engine "locked"/,
     keyless: /^✗ LLM .*NOBODY_HAS_SET_THIS is not set\. Put the engine's key into it/,
-    'no-tls': /^✗ LLM .*TLS connection failed .*Check whether "baseUrl" of the engine "no-tls" must begin with/,
+    'no-tls':
+      /^✗ LLM .*TLS connection failed .*Check whether "baseUrl" of the engine "no-tls" must begin with/,
     'own-certificate': /^✗ LLM .*certificate .*NODE_EXTRA_CA_CERTS/,
     mail: /^✗ LLM .*does not speak HTTP .*Check "baseUrl" of the engine "mail"/,
     fine: /^✓ LLM .*has llama; answers after \d+ ms$/,
