@@ -63,7 +63,7 @@ export interface AgentOptions extends CallOptions {
   /** Called with the cost so far: an aborted reply never reaches its `usage`. */
   readonly onCost?: (cost: Cost) => void;
   /** Called for each sentence that a guardrail held back. */
-  readonly onViolation?: (slip: Violation) => void;
+  readonly onViolation?: (violation: Violation) => void;
   /** Tools the reply may call, besides speaking. Ignored by reply sources without tools. */
   readonly toolbox?: Toolbox;
 }

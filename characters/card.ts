@@ -39,7 +39,7 @@ const loreFields = z.strictObject({
 
 const loreEntry = loreFields.superRefine((entry, context) => {
   if (!entry.constant && entry.keys.length === 0)
-    context.addIssue({ code: 'custom', path: ['keys'], message: 'an entry needs keys, or "constant": true' });
+    context.addIssue({ code: 'custom', path: ['keys'], message: 'an entry requires "keys" or "constant": true' });
   if (entry.regex !== true) return;
   for (const field of ['keys', 'secondaryKeys'] as const) {
     for (const [index, key] of (entry[field] ?? []).entries()) {

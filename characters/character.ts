@@ -37,7 +37,7 @@ export async function loadCharacters(
   onBroken: (fault: unknown) => void = rethrow,
 ): Promise<readonly Character[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
-    throw new CharacterError(`${folder}: there is no such folder; check the path`, { cause });
+    throw new CharacterError(`${folder}: the folder does not exist; check the path`, { cause });
   });
   const names = entries
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))

@@ -19,7 +19,7 @@ export function lorePattern(key: string, caseSensitive: boolean): (text: string)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CharacterError(
-      `lorebook key ${key.slice(0, 80)}: ${why}; look-around and references to groups are not possible`,
+      `lorebook key ${key.slice(0, 80)}: ${why}; lookarounds and backreferences are not supported`,
       { cause },
     );
   }

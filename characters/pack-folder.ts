@@ -39,7 +39,7 @@ export async function writePack(parent: string, pack: PackFiles, replace = false
   } catch (cause) {
     await rm(made, { recursive: true, force: true });
     if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOTEMPTY' || cause.code === 'EEXIST'))
-      throw new CharacterError(`${folder}: there is a character of this id; give --replace, or another --id`, {
+      throw new CharacterError(`${folder}: a character with this id already exists; pass --replace, or another --id`, {
         cause,
       });
     throw cause;

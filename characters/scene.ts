@@ -25,7 +25,7 @@ const spokenLine = z
   .min(1)
   .max(1_200)
   .refine((line) => /[\p{L}\p{N}]/u.test(line.replaceAll(/\([^)]*\)|\[[^\]]*\]|（[^）]*）|【[^】]*】/gu, '')), {
-    error: 'nothing in it is spoken: actions and thoughts go with a line',
+    error: 'it has no spoken text: actions and thoughts require a line',
   });
 
 /** A scene file, `scenes/<id>.json`: several characters in one situation (CoSER's given circumstance). */
@@ -123,11 +123,11 @@ function stageOf(sceneId: string, scene: Scene, characters: ReadonlyMap<string, 
     return found;
   });
   const [first] = cast;
-  if (first === undefined) throw new CharacterError(`${file}: nobody plays in it`);
+  if (first === undefined) throw new CharacterError(`${file}: it has no participants`);
   const ids = new Set([...cast.map((character) => character.id), ...(scene.environment ? [environmentId] : [])]);
   const stranger = scene.script.find(({ speaker }) => !ids.has(speaker));
   if (stranger !== undefined)
-    throw new CharacterError(`${file}: "${stranger.speaker}" speaks in the script, and is not there`);
+    throw new CharacterError(`${file}: "${stranger.speaker}" speaks in the script, but is not a participant`);
   const { id: _id, ...plain } = first;
   const nobody = {
     ...plain,

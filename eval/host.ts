@@ -1,3 +1,5 @@
+import type { ProgressTarget } from '../server/terminal/progress-bar.ts';
+
 /** Server under test. */
 export interface HostedServer {
   readonly url: string;
@@ -14,31 +16,11 @@ export interface HostedReference {
   readonly consent: string;
 }
 
-/** Command-line flag. */
-export interface EvalFlag {
-  readonly type: 'string' | 'boolean';
-  readonly help: string;
-  /** Placeholder of the value in the help text. */
-  readonly value?: string;
-}
-
 /** Services that the surrounding program gives to the harness, which itself reaches servers only as a client. */
 export interface EvalHost {
-  readonly version: string;
-  /** The server's settings as command-line flags, by type. */
-  readonly serverFlags: Readonly<Record<string, 'string' | 'boolean'>>;
-  /** Server flags that hold keys: passed on to the server, never written to disk. */
-  readonly secretFlags: readonly string[];
-  /** Formats a command's help: usage, description, flags, and closing text. */
-  helpText(usage: string, about: string, flags: Readonly<Record<string, EvalFlag>>, more: string): string;
-  /** Describes an error of Node's `parseArgs`. */
-  optionProblem(fault: unknown): string;
-  /**
-   * Starts one of our servers on a free loopback port. `flags` are command-line flags; `references` are keyed by
-   * character.
-   */
+  /** Starts one of our servers on a free loopback port. `settings` are by name, `references` by character. */
   startServer(options: {
-    readonly flags: Readonly<Record<string, string | boolean>>;
+    readonly settings: Readonly<Record<string, string | boolean>>;
     readonly charactersDir: string;
     readonly references: Readonly<Record<string, HostedReference>>;
     readonly sessions: number;
@@ -47,10 +29,6 @@ export interface EvalHost {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  print(text: string): void;
-  readonly progress: {
-    readonly isTTY?: boolean;
-    readonly columns?: number;
-    write(text: string): unknown;
-  };
+  readonly print: (text: string) => void;
+  readonly progress: ProgressTarget;
 }

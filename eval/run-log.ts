@@ -143,7 +143,7 @@ class RecordBuilder {
 
   finish(file: string): RunRecord {
     if (this.#header === undefined)
-      throw new EvalError('log', `${file}: the log has no beginning. Start the run anew, in another folder.`);
+      throw new EvalError('log', `${file}: the log has no beginning. Start the run again in another folder.`);
     return {
       header: this.#header,
       samples: this.#samples,

@@ -1,3 +1,4 @@
+import { mean as meanOf } from '../voices/dsp/statistics.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** Confidence interval; nulls if there is too little data. */
@@ -61,7 +62,7 @@ export function quantile(sorted: ArrayLike<number>, share: number): number | nul
 
 /** Arithmetic mean; null if empty. */
 export function mean(values: readonly number[]): number | null {
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+  return values.length === 0 ? null : meanOf(values);
 }
 
 /** Two-sided bootstrap p-value of a difference from 0, at least 2 / (draws + 1). Null if there are no draws. */

@@ -2,8 +2,8 @@ import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { faultText } from './terminal/fault-text.ts';
-import { wrapped } from './terminal/help-text.ts';
-import { usage } from './terminal/usage.ts';
+import { usage } from './terminal/commands.ts';
+import { wrap } from './terminal/text.ts';
 
 /** One module per command; each exports `run(args)`, which resolves to the exit status. */
 const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<number> }>>> = {
@@ -41,8 +41,8 @@ async function main(): Promise<number> {
   } catch (fault) {
     const { text, status } = faultText(fault);
     const { isTTY, columns } = process.stderr;
-    const said = `dramatis ${name}: ${text}\n`;
-    process.stderr.write(isTTY ? wrapped(said, 0, columns) : said);
+    const message = `dramatis ${name}: ${text}\n`;
+    process.stderr.write(isTTY ? wrap(message, 0, columns) : message);
     return status;
   }
 }

@@ -1,4 +1,5 @@
 import { endianness } from 'node:os';
+import { EngineError } from './engine.ts';
 
 const isLittleEndian = endianness() === 'LE';
 
@@ -110,4 +111,14 @@ export class Rechunker {
     this.#filled = 0;
     return rest;
   }
+}
+
+/** Throws `ENGINE_REFUSED` if a frame has another rate than the recognizer `name` takes. */
+export function checkRate({ sampleRate }: AudioFrame, wanted: number, name: string): void {
+  if (sampleRate === wanted) return;
+  throw new EngineError(
+    name,
+    'ENGINE_REFUSED',
+    `frames must have a sample rate of ${wanted} Hz, not ${sampleRate}: resample them`,
+  );
 }

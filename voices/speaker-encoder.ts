@@ -20,7 +20,8 @@ export interface SpeakerEncoder {
  * different encoders.
  */
 export function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number {
-  if (one.length !== other.length) throw new RangeError(`${one.length} and ${other.length} numbers have no cosine`);
+  if (one.length !== other.length)
+    throw new RangeError(`embeddings of ${one.length} and ${other.length} dimensions cannot be compared`);
   let [product, ones, others] = [0, 0, 0];
   for (let index = 0; index < one.length; index += 1) {
     const [a, b] = [one[index] as number, other[index] as number];

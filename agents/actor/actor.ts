@@ -23,7 +23,7 @@ export interface ActorSettings {
   /** Limit of the conversation history in the prompt, in estimated tokens. */
   readonly historyTokens?: number;
   /** Finds lines and lore by embedding as well as by words. */
-  readonly meaning?: FindPackMatches;
+  readonly findByEmbedding?: FindPackMatches;
 }
 
 /**
@@ -78,7 +78,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         if (part.type !== 'chat-end' && !words.hasEnded()) continue;
         const cutShort = cutShortAt(part);
         if (!acted && cutShort !== 'filter')
-          throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
+          throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model returned no text');
         yield { type: 'usage', ...cost, cutShort };
         return;
       }
@@ -94,7 +94,7 @@ async function promptFor(
   settings: ActorSettings,
 ): Promise<Prompted> {
   const { historyTokens } = settings;
-  const near = await nearLast(history, settings.meaning, signal);
+  const near = await nearLast(history, settings.findByEmbedding, signal);
   return recipeFor(character, recipe ?? settings.recipe)(history, {
     hasTools: toolbox !== undefined,
     ...circumstance,

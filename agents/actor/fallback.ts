@@ -20,8 +20,8 @@ export function withFallback(
     async *reply(history, options) {
       const reply = (): AsyncIterable<ReplyPart> => primary.reply(history, options);
       const wayOut = (): string => {
-        const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
-        return evasion(character, history, languageOf(remark, character.languages));
+        const userMessage = history.findLast((message) => message.role === 'user')?.text ?? '';
+        return evasion(character, history, languageOf(userMessage, character.languages));
       };
       let spoke = false;
       let acted = false;

@@ -32,15 +32,19 @@ export interface ModelWithCircuit {
 export function openAgents(
   models: readonly ModelWithCircuit[] = [],
   recipe?: RecipeName,
-  meanings?: SharedEmbedder,
+  embedder?: SharedEmbedder,
 ): (character: Character) => CharacterAgent {
   const agents = new WeakMap<Character, CharacterAgent>();
   return (character) => {
     const known = agents.get(character);
     if (known !== undefined) return known;
     const lines = retrievalAgent(character);
-    const meaning = meanings === undefined || models.length === 0 ? undefined : openPackSearch(character, meanings);
-    const settings = { ...(recipe === undefined ? {} : { recipe }), ...(meaning === undefined ? {} : { meaning }) };
+    const findByEmbedding =
+      embedder === undefined || models.length === 0 ? undefined : openPackSearch(character, embedder);
+    const settings = {
+      ...(recipe === undefined ? {} : { recipe }),
+      ...(findByEmbedding === undefined ? {} : { findByEmbedding }),
+    };
     const played = models.reduceRight(
       (backup: CharacterAgent, { model, circuit }) =>
         withFallback(withGuardrail(actor(character, model, settings), recipe), backup, circuit),

@@ -4,7 +4,7 @@ import { chooseLine } from '../retrieval/choice.ts';
 import { languageOf } from '../language.ts';
 
 /** Backchannels by the character, as words that voices can speak; a hum would be spelled out. */
-const nods: Readonly<Record<string, readonly string[]>> = {
+const acknowledgements: Readonly<Record<string, readonly string[]>> = {
   en: ['I see.', 'Yes.', 'Go on.'],
   zh: ['嗯。', '是吗。', '哦。'],
   fr: ['Oui.', 'Je vois.'],
@@ -18,8 +18,8 @@ function linesFor(
 ): readonly string[] {
   if (situation === 'greeting') return greetings;
   if (situation === 'unclear') return repeatRequests;
-  const spoken = languages.flatMap((language) => nods[language.split('-')[0] ?? ''] ?? []);
-  return spoken.length > 0 ? spoken : (nods['en'] ?? []);
+  const spoken = languages.flatMap((language) => acknowledgements[language.split('-')[0] ?? ''] ?? []);
+  return spoken.length > 0 ? spoken : (acknowledgements['en'] ?? []);
 }
 
 /**
@@ -38,8 +38,8 @@ export function withScript(agent: CharacterAgent, random: () => number = Math.ra
       }
       options.signal.throwIfAborted();
       const lines = linesFor(options.situation, character);
-      const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
-      const language = languageOf(remark, character.languages);
+      const userMessage = history.findLast((message) => message.role === 'user')?.text ?? '';
+      const language = languageOf(userMessage, character.languages);
       const fitting = lines.filter((line) => languageOf(line, character.languages) === language);
       const offered = fitting.length > 0 ? fitting : lines;
       const greeting = offered[Math.floor(random() * offered.length)];

@@ -24,7 +24,9 @@ function missing(character: Character): Finding[] {
   ];
   return [
     ...empty.filter(([, isEmpty]) => isEmpty).map(([field]) => note('card.json', `${field} is empty`)),
-    ...(lines.length === 0 ? [note('lines.jsonl', 'no example lines: without an LLM only evasions are said')] : []),
+    ...(lines.length === 0
+      ? [note('lines.jsonl', 'no example lines: without an LLM, the character only says evasions')]
+      : []),
     ...character.languages
       .filter((tag) => !character.evasions.some((text) => languageOf(text, character.languages) === tag))
       .map((tag) => note('card.json', `evasions: none in ${tag}`)),
@@ -35,7 +37,7 @@ function spoken({ greetings, evasions, repeatRequests, catchphrases }: Character
   return Object.entries({ greetings, evasions, repeatRequests, catchphrases }).flatMap(([field, texts]) =>
     texts.flatMap((text, index) => {
       const sign = unspeakable.exec(text)?.[0];
-      return sign === undefined ? [] : [note('card.json', `${field}[${index}] cannot be spoken as it is: "${sign}"`)];
+      return sign === undefined ? [] : [note('card.json', `${field}[${index}] cannot be spoken as written: "${sign}"`)];
     }),
   );
 }
@@ -52,10 +54,10 @@ function lore({ lorebook }: Character): Finding[] {
       ...(same === undefined ? [] : [note('card.json', `${place} says the same as lorebook[${same}]`)]),
       ...keys
         .filter((key) => searchTerms(key).length === 0)
-        .map((key) => note('card.json', `${place}: the key "${key}" holds no word and is never found`)),
+        .map((key) => note('card.json', `${place}: the key "${key}" contains no word and never matches`)),
       ...keys
         .filter((key) => searchTerms(key).length > 0 && hasNoTopic(key))
-        .map((key) => note('card.json', `${place}: the key "${key}" is said in nearly every talk`)),
+        .map((key) => note('card.json', `${place}: the key "${key}" matches in nearly every conversation`)),
     ];
   });
 }

@@ -20,23 +20,23 @@ function checkLine(character: Character, line: DialoguePair, where: string): Fin
   const asked = line.asks.join('\n');
   const guard = openGuardrail(character, [{ role: 'user', text: asked }]);
   const sentences = line.reply.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? [];
-  const slips = sentences.flatMap((sentence) => guard(sentence.trim()) ?? []);
+  const violations = sentences.flatMap((sentence) => guard(sentence.trim()) ?? []);
   const otherLanguage = languageOfLine(character, line, where);
   const sign = unspeakable.exec(line.reply)?.[0];
   return [
     ...(inventionsAfter(untilYear)(line.reply, asked)
-      ? [contradiction(where, `speaks of what came after ${untilYear}: "${shortened(line.reply)}"`)]
+      ? [contradiction(where, `mentions something later than ${untilYear}: "${shortened(line.reply)}"`)]
       : []),
-    ...[...new Set(slips)]
-      .filter((slip) => slip !== 'anachronism' && (slip !== 'language' || otherLanguage.length === 0))
-      .map((slip) =>
-        contradiction(where, `the guard would not let this be said (${slip}): "${shortened(line.reply)}"`),
+    ...[...new Set(violations)]
+      .filter((violation) => violation !== 'anachronism' && (violation !== 'language' || otherLanguage.length === 0))
+      .map((violation) =>
+        contradiction(where, `the guardrail would block this (${violation}): "${shortened(line.reply)}"`),
       ),
     ...otherLanguage,
     ...openKinship(character)(line.reply).map(({ isSure, what }) =>
-      isSure ? contradiction(where, what) : note(where, `${what}, if it is the same`),
+      isSure ? contradiction(where, what) : note(where, `${what}, if they mean the same`),
     ),
-    ...(sign === undefined ? [] : [note(where, `cannot be spoken as it is: "${sign}"`)]),
+    ...(sign === undefined ? [] : [note(where, `cannot be spoken as written: "${sign}"`)]),
   ];
 }
 
@@ -44,7 +44,12 @@ function languageOfLine(character: Character, { reply, language }: DialoguePair,
   const tag = language ?? character.languages[0] ?? 'en';
   const wrongTag = character.languages.includes(tag)
     ? []
-    : [contradiction(where, `is in ${tag}, which the card's languages (${character.languages.join(', ')}) lack`)];
+    : [
+        contradiction(
+          where,
+          `is in ${tag}, which is not among the card's languages (${character.languages.join(', ')})`,
+        ),
+      ];
   const hanCount = reply.match(/\p{Script=Han}/gu)?.length ?? 0;
   const latinCount = reply.match(/\p{Script=Latin}/gu)?.length ?? 0;
   const isHan = /^(?:zh|yue|ja)/u.test(tag);
@@ -67,11 +72,11 @@ function duplicates(lines: readonly DialoguePair[]): Finding[] {
       const key = `${language} ${messageKey(ask)}`;
       const before = asks.get(key);
       if (before !== undefined && before !== index)
-        found.push(note(rowOf(index), `"${shortened(ask)}" is asked in ${rowOf(before)} already`));
+        found.push(note(rowOf(index), `"${shortened(ask)}" is already a trigger in ${rowOf(before)}`));
       asks.set(key, index);
     }
     const before = replies.get(reply.trim());
-    if (before !== undefined) found.push(note(rowOf(index), `has the reply of ${rowOf(before)}`));
+    if (before !== undefined) found.push(note(rowOf(index), `has the same reply as ${rowOf(before)}`));
     replies.set(reply.trim(), index);
     return found;
   });

@@ -50,7 +50,7 @@ export function openKinship({ relationships }: Character): (text: string) => rea
       const isSure = wrong !== undefined && claims(text, wrong, [name]);
       return wrong === undefined
         ? []
-        : [{ isSure, what: `calls ${name} ${wrong.split('|')[0] ?? ''}, whom the card has as "${relation}"` }];
+        : [{ isSure, what: `calls ${name} ${wrong.split('|')[0] ?? ''}, but the card says "${relation}"` }];
     });
 }
 

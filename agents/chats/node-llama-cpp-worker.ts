@@ -43,32 +43,32 @@ serveProcess<LlamaData, Model, LlamaRequest, LlamaReply>({
     });
     const model = await llama.loadModel({ modelPath });
     const context = await model.createContext({ contextSize, sequences: talks, threads });
-    const seats = Array.from({ length: talks }, (): SequenceSlot => {
+    const slots = Array.from({ length: talks }, (): SequenceSlot => {
       return { chat: new LlamaChat({ contextSequence: context.getSequence() }), known: [], usedAt: 0 };
     });
-    const [{ chat } = { chat: undefined }] = seats;
-    return { name, template: chat?.chatWrapper.wrapperName ?? '', free: new Set(seats), waiting: [] };
+    const [{ chat } = { chat: undefined }] = slots;
+    return { name, template: chat?.chatWrapper.wrapperName ?? '', free: new Set(slots), waiting: [] };
   },
   async answer(model, request, call) {
     if (request.kind === 'load') return call.tell({ type: 'loaded', template: model.template });
     const known = request.messages.map((message) => JSON.stringify(message));
     while (model.free.size === 0) await new Promise<void>((resolve) => model.waiting.push(resolve));
-    const seat = bestSeat(model.free, known);
-    model.free.delete(seat);
+    const slot = bestSlot(model.free, known);
+    model.free.delete(slot);
     try {
       call.signal.throwIfAborted();
-      seat.known = known;
-      await generate(seat, request, model.name, call);
+      slot.known = known;
+      await generate(slot, request, model.name, call);
     } finally {
-      seat.usedAt = turns += 1;
-      model.free.add(seat);
+      slot.usedAt = turns += 1;
+      model.free.add(slot);
       model.waiting.shift()?.();
     }
   },
 });
 
 /** The free sequence with the longest common prefix; otherwise the least recently used one. */
-function bestSeat(free: ReadonlySet<SequenceSlot>, known: readonly string[]): SequenceSlot {
+function bestSlot(free: ReadonlySet<SequenceSlot>, known: readonly string[]): SequenceSlot {
   const ranked = [...free].toSorted(
     (one, other) => sharedTurns(other.known, known) - sharedTurns(one.known, known) || one.usedAt - other.usedAt,
   );
@@ -124,7 +124,7 @@ function faultOf(cause: unknown, name: string): EngineError {
   return new EngineError(
     name,
     'ENGINE_REFUSED',
-    `the model could not go on (${kind}). If the character's description and the talk are long, raise "contextSize".`,
+    `the model stopped with an error (${kind}). If the character's description and the conversation are long, raise "contextSize".`,
     cause,
   );
 }

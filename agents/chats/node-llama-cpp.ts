@@ -15,7 +15,7 @@ const settings = z.strictObject({
   /** GGUF file of a chat model; the chat template in it is used. */
   model: weightsSchema.refine(
     ({ path }) => !/-\d{5}-of-\d{5}\.gguf$/i.test(path),
-    'one part of several, of which the others would go unchecked: make one file of them with `llama-gguf-split --merge`',
+    'only one part of a split model, and the other parts would not be verified: merge them with `llama-gguf-split --merge`',
   ),
   /** Context size of one conversation in tokens: prompt, history and reply. */
   contextSize: z.number().int().min(256).max(1_048_576).default(8_192),
@@ -64,7 +64,7 @@ export type LlamaReply =
 /** Runs GGUF chat models in a separate process with llama.cpp. */
 export const adapter: Adapter<ChatModel, LlamaSettings> = {
   settings,
-  care: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000, firstByteMs: 60_000 } }),
+  callPolicy: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000, firstByteMs: 60_000 } }),
   open(chosen, context) {
     const { name, calls } = context;
     const threads = chosen.threads ?? Math.max(1, Math.floor(availableParallelism() / 2));
@@ -95,7 +95,7 @@ export const adapter: Adapter<ChatModel, LlamaSettings> = {
       async check(options) {
         const loaded = await load(options);
         const template = loaded.type === 'loaded' ? loaded.template : 'unknown';
-        return `is loaded, its weights are those that you trust, chat template ${template}`;
+        return `is loaded, its weights match their SHA-256, chat template ${template}`;
       },
       close: () => llama.close(),
     };

@@ -21,11 +21,7 @@ export function faultOf(cause: unknown, blamed: Blamed): EngineError {
   const { model, settingNames = environmentNames } = blamed;
   if (cause instanceof EngineError) return cause;
   if (cause instanceof SyntaxError) {
-    return new EngineError(
-      model,
-      'ENGINE_BAD_REPLY',
-      'the server sent something that is not JSON in its stream. Look into its log.',
-    );
+    return new EngineError(model, 'ENGINE_BAD_REPLY', 'the server sent invalid JSON in its stream. Check its log.');
   }
   if (cause instanceof APIConnectionError || !(cause instanceof APIError)) {
     return new EngineError(
@@ -58,7 +54,7 @@ export function declinedParameter<Name extends string>(cause: unknown, optional:
 function faultInStream(cause: APIError, model: string): EngineError {
   const status = Number(cause.code);
   const code = status === 429 || status >= 500 ? 'ENGINE_UNAVAILABLE' : 'ENGINE_BAD_REPLY';
-  return new EngineError(model, code, `the server reported an error in its stream${kindOf(cause)}. Look into its log.`);
+  return new EngineError(model, code, `the server reported an error in its stream${kindOf(cause)}. Check its log.`);
 }
 
 function faultOfStatus(cause: APIError, status: number, { model, settingNames }: Required<Blamed>): EngineError {
@@ -66,7 +62,7 @@ function faultOfStatus(cause: APIError, status: number, { model, settingNames }:
   const kind = `${status}${kindOf(cause)}`;
   const { code, detail } = statusMeaning(status, kind, {
     keySetting: key,
-    notFound: `the server knows no model "${model}" (${kind}). Check ${modelName}, and ${baseUrl}, which ends in /v1 on most servers.`,
+    notFound: `the server does not know the model "${model}" (${kind}). Check ${modelName}, and ${baseUrl}, which ends in /v1 on most servers.`,
   });
   const pauseMs = retryAfterMs(cause.headers?.get('retry-after'));
   return new EngineError(model, code, detail, undefined, { status, retryAfterMs: pauseMs });
@@ -74,7 +70,7 @@ function faultOfStatus(cause: APIError, status: number, { model, settingNames }:
 
 /** Error for a response that is not a stream of tokens. */
 export function notAStream({ model, settingNames = environmentNames }: Blamed): EngineError {
-  const detail = `the server did not answer with a stream of tokens. Check ${settingNames.baseUrl}, which ends in /v1 on most servers.`;
+  const detail = `the server did not respond with a stream of tokens. Check ${settingNames.baseUrl}, which ends in /v1 on most servers.`;
   return new EngineError(model, 'ENGINE_BAD_REPLY', detail);
 }
 

@@ -44,7 +44,7 @@ export type OpenaiChatSettings = z.infer<typeof settings>;
 export const adapter: Adapter<ChatModel, OpenaiChatSettings> = {
   settings,
   // Retries are done here, since only this adapter knows how to change a request.
-  care: () => ({ concurrency: 16, retries: 0, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),
+  callPolicy: () => ({ concurrency: 16, retries: 0, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),
   open(chosen, context) {
     const { timeouts, calls, key, settingNames } = context;
     const model = openOpenaiChat({

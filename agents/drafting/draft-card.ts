@@ -51,7 +51,7 @@ export async function draftCard(
 ): Promise<DraftedPack> {
   const { name, work, author, text } = source;
   if (statements.length === 0)
-    throw new CharacterError(`The text tells nothing about "${name}". Give another --name, as the text writes it.`);
+    throw new CharacterError(`The text says nothing about "${name}". Pass another --name, spelled as in the text.`);
   const of = (field: Statement['field']): readonly Statement[] => statements.filter((one) => one.field === field);
   const together = async (field: keyof typeof characters, what: string): Promise<WrittenSentence[]> => {
     const places = statements.flatMap((one, place) => (one.field === field ? [place] : []));
@@ -76,7 +76,7 @@ export async function draftCard(
     {
       name,
       work,
-      rights: 'drafted from a text; say here why it may be used',
+      rights: 'drafted from a text; state here why it may be used',
       profile: joined(profile),
       background: joined(life),
       temperament: byCount(of('trait').map((one) => one.text)).slice(0, most.trait),
@@ -89,7 +89,7 @@ export async function draftCard(
     work,
     problems,
   );
-  if (draft === undefined) throw new CharacterError(`${work}: ${problems[0]?.what ?? 'no card could be made'}`);
+  if (draft === undefined) throw new CharacterError(`${work}: ${problems[0]?.what ?? 'the text yields no card'}`);
   const { gender, ...added } = await completeCard(name, materialOf(draft.card, phrases, draft.lines), model, options);
   const card = cardSchema.parse({
     ...draft.card,

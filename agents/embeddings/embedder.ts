@@ -13,13 +13,13 @@ export interface Embedder {
 }
 
 /** Normalizes a vector to length 1; a zero vector stays zero. */
-export function unitOf(point: readonly number[]): Float32Array {
+export function unitOf(embedding: readonly number[]): Float32Array {
   let squares = 0;
-  for (const value of point) squares += value * value;
+  for (const value of embedding) squares += value * value;
   // Avoids division by zero for a zero vector.
   const length = Math.sqrt(squares) || 1;
-  const unit = new Float32Array(point.length);
-  for (let at = 0; at < point.length; at += 1) unit[at] = (point[at] as number) / length;
+  const unit = new Float32Array(embedding.length);
+  for (let at = 0; at < embedding.length; at += 1) unit[at] = (embedding[at] as number) / length;
   return unit;
 }
 

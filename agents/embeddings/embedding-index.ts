@@ -1,3 +1,4 @@
+import { median } from '../../voices/dsp/statistics.ts';
 import { keepBest, type Ranked } from '../retrieval/bm25.ts';
 import { cosineSimilarity } from './embedder.ts';
 
@@ -6,16 +7,16 @@ export interface EmbeddingIndex {
   /** Number of embeddings. */
   readonly size: number;
   /** Adds the embedding of the text with this index. */
-  place(index: number, point: Float32Array): void;
+  place(index: number, embedding: Float32Array): void;
   /**
    * Returns the `count` nearest neighbours, nearest first; `score` is cosine similarity, -1 to 1. There always is a
    * nearest one: `standingOut` returns only those more similar than random texts would be.
    */
-  search(point: Float32Array, count: number, standingOut?: boolean): readonly Ranked[];
+  search(embedding: Float32Array, count: number, standingOut?: boolean): readonly Ranked[];
 }
 
 /** Up to this number all are compared exactly: a comparison of 1,000 dimensions takes a microsecond. */
-const fewPoints = 256;
+const fewEmbeddings = 256;
 /** Shortlist size of larger indexes, as a multiple of `count`, and at least `leastShortlist`. */
 const shortlistShare = 3;
 const leastShortlist = 64;
@@ -32,15 +33,15 @@ const deviationOfHalf = 1.4826;
  * embeddings of 1,024 dimensions take under a millisecond rather than seven. The best of those are compared exactly.
  */
 export function openEmbeddingIndex(): EmbeddingIndex {
-  const points: { readonly index: number; readonly point: Float32Array }[] = [];
+  const embeddings: { readonly index: number; readonly embedding: Float32Array }[] = [];
   let width = 0;
   let signs = new Int32Array(0);
 
   /** Number of equal signs of each embedding and `asked`, with a histogram of these numbers. */
   const compare = (asked: Int32Array): { readonly agreed: Uint16Array; readonly counts: Uint32Array } => {
-    const agreed = new Uint16Array(points.length);
+    const agreed = new Uint16Array(embeddings.length);
     const counts = new Uint32Array(width * bits + 1);
-    for (let at = 0; at < points.length; at += 1) {
+    for (let at = 0; at < embeddings.length; at += 1) {
       const same = width * bits - differing(signs, at * width, asked);
       agreed[at] = same;
       counts[same] = (counts[same] ?? 0) + 1;
@@ -48,9 +49,9 @@ export function openEmbeddingIndex(): EmbeddingIndex {
     return { agreed, counts };
   };
 
-  const shortlist = (point: Float32Array, count: number): readonly number[] => {
-    if (points.length <= fewPoints) return [...points.keys()];
-    const { agreed, counts } = compare(signsOf(point));
+  const shortlist = (embedding: Float32Array, count: number): readonly number[] => {
+    if (embeddings.length <= fewEmbeddings) return [...embeddings.keys()];
+    const { agreed, counts } = compare(signsOf(embedding));
     let left = Math.max(leastShortlist, count * shortlistShare);
     let least = counts.length;
     while (left > 0 && least > 0) left -= counts[(least -= 1)] ?? 0;
@@ -61,54 +62,50 @@ export function openEmbeddingIndex(): EmbeddingIndex {
 
   return {
     get size() {
-      return points.length;
+      return embeddings.length;
     },
-    place(index, point) {
-      if (width === 0) width = widthOf(point);
-      if (point.length !== (points[0]?.point.length ?? point.length)) return;
-      const from = points.length * width;
+    place(index, embedding) {
+      if (width === 0) width = widthOf(embedding);
+      if (embedding.length !== (embeddings[0]?.embedding.length ?? embedding.length)) return;
+      const from = embeddings.length * width;
       if (from + width > signs.length) {
         const longer = new Int32Array(Math.max(64 * width, signs.length * 2));
         longer.set(signs);
         signs = longer;
       }
-      signs.set(signsOf(point), from);
-      points.push({ index, point });
+      signs.set(signsOf(embedding), from);
+      embeddings.push({ index, embedding });
     },
-    search(point, count, standingOut = false) {
-      if (point.length !== points[0]?.point.length) return [];
+    search(embedding, count, standingOut = false) {
+      if (embedding.length !== embeddings[0]?.embedding.length) return [];
       const best: Ranked[] = [];
-      for (const at of shortlist(point, count)) {
-        const known = points[at];
+      for (const at of shortlist(embedding, count)) {
+        const known = embeddings[at];
         if (known !== undefined)
-          keepBest(best, { index: known.index, score: cosineSimilarity(known.point, point) }, count);
+          keepBest(best, { index: known.index, score: cosineSimilarity(known.embedding, embedding) }, count);
       }
-      if (!standingOut || points.length < fewToTell) return best;
-      const least = chanceSimilarity(points, point);
+      if (!standingOut || embeddings.length < fewToTell) return best;
+      const least = chanceSimilarity(embeddings, embedding);
       return best.filter(({ score }) => score > least);
     },
   };
 }
 
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
-}
-
-function signsOf(point: Float32Array): Int32Array {
-  const words = new Int32Array(widthOf(point));
+function signsOf(embedding: Float32Array): Int32Array {
+  const words = new Int32Array(widthOf(embedding));
   for (let word = 0; word < words.length; word += 1) {
     const from = word * bits;
-    const until = Math.min(point.length, from + bits);
+    const until = Math.min(embedding.length, from + bits);
     let signs = 0;
-    for (let at = from; at < until; at += 1) if ((point[at] as number) > 0) signs |= 1 << (at - from);
+    for (let at = from; at < until; at += 1) if ((embedding[at] as number) > 0) signs |= 1 << (at - from);
     words[word] = signs;
   }
   return words;
 }
 
 /** Words for the signs of an embedding; even, since two are compared at a time. */
-function widthOf(point: Float32Array): number {
-  return 2 * Math.ceil(point.length / bits / 2);
+function widthOf(embedding: Float32Array): number {
+  return 2 * Math.ceil(embedding.length / bits / 2);
 }
 
 /** Hamming distance (Warren, Hacker's Delight, figure 5-2, two words at a time). */
@@ -134,10 +131,15 @@ function nibblesOf(word: number): number {
  * Expected maximum similarity of n random texts, n being the size of the index (maximum of n normal values; median and MAD
  * are robust to a few true matches).
  */
-function chanceSimilarity(points: readonly { readonly point: Float32Array }[], point: Float32Array): number {
-  const step = Math.ceil(points.length / sampleSize);
-  const sampled = points.filter((_, at) => at % step === 0).map((known) => cosineSimilarity(known.point, point));
-  const median = medianOf(sampled);
-  const deviation = deviationOfHalf * medianOf(sampled.map((score) => Math.abs(score - median)));
-  return median + deviation * Math.sqrt(2 * Math.log(points.length));
+function chanceSimilarity(
+  embeddings: readonly { readonly embedding: Float32Array }[],
+  embedding: Float32Array,
+): number {
+  const step = Math.ceil(embeddings.length / sampleSize);
+  const sampled = embeddings
+    .filter((_, at) => at % step === 0)
+    .map((known) => cosineSimilarity(known.embedding, embedding));
+  const middle = median(sampled);
+  const deviation = deviationOfHalf * median(sampled.map((score) => Math.abs(score - middle)));
+  return middle + deviation * Math.sqrt(2 * Math.log(embeddings.length));
 }

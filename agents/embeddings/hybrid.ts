@@ -10,7 +10,7 @@ export interface Hybrid {
   /** Computes the embedding of every text, once; rejects if the embedder fails. Searches do not wait for it. */
   prepare(embedder: Pick<Embedder, 'embed'>, options: CallOptions): Promise<void>;
   /** Searches by words alone until the embeddings are ready, or if `point` (the query's embedding) is absent. */
-  search(query: string, count: number, point?: Float32Array): readonly Ranked[];
+  search(query: string, count: number, embedding?: Float32Array): readonly Ranked[];
 }
 
 /**
@@ -33,9 +33,9 @@ export function openHybrid(texts: readonly string[], { byTopic = false }: { read
   const nearest = openEmbeddingIndex();
   let prepared: Promise<void> | undefined;
   const place = async (embedder: Pick<Embedder, 'embed'>, options: CallOptions): Promise<void> => {
-    for (const [index, point] of (await embedder.embed(texts, options)).entries()) {
+    for (const [index, embedding] of (await embedder.embed(texts, options)).entries()) {
       if (index % placedAtOnce === 0) await nextTurn();
-      nearest.place(index, point);
+      nearest.place(index, embedding);
     }
   };
   return {
@@ -46,11 +46,11 @@ export function openHybrid(texts: readonly string[], { byTopic = false }: { read
       });
       await prepared;
     },
-    search(query, count, point) {
+    search(query, count, embedding) {
       const terms = byTopic ? topicTerms(query) : searchTerms(query);
       if (terms.length === 0) return [];
-      if (point === undefined || nearest.size < texts.length) return rank(terms, count);
-      return fuse([rank(terms, rankingDepth), nearest.search(point, rankingDepth, byTopic)]).slice(0, count);
+      if (embedding === undefined || nearest.size < texts.length) return rank(terms, count);
+      return fuse([rank(terms, rankingDepth), nearest.search(embedding, rankingDepth, byTopic)]).slice(0, count);
     },
   };
 }

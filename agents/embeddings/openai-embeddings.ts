@@ -26,7 +26,7 @@ const reply = z.object({
 /** Embeddings of any OpenAI-compatible server (`POST /embeddings`): OpenAI, Ollama, vLLM, llama.cpp, LM Studio. */
 export const adapter: Adapter<Embedder, z.infer<typeof settings>> = {
   settings,
-  care: () => ({ concurrency: 4, retries: 1, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),
+  callPolicy: () => ({ concurrency: 4, retries: 1, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),
   open(chosen, context) {
     const { name, key, calls } = context;
     const url = addressOf(chosen.baseUrl, '/embeddings');
@@ -35,7 +35,7 @@ export const adapter: Adapter<Embedder, z.infer<typeof settings>> = {
       name,
       model: chosen.model,
       async embed(texts, options) {
-        const points: Float32Array[] = [];
+        const embeddings: Float32Array[] = [];
         for (let from = 0; from < texts.length; from += batchSize) {
           const input = texts.slice(from, from + batchSize).map((text) => firstTokens(text, readTokens));
           const batch = await calls.once(async ({ signal, meter }) => {
@@ -46,15 +46,15 @@ export const adapter: Adapter<Embedder, z.infer<typeof settings>> = {
             meter.inputTokens = parsed.data.usage?.prompt_tokens ?? 0;
             const found = parsed.data.data.toSorted((left, right) => left.index - right.index);
             const isWhole = found.length === input.length && found.every(({ index }, at) => index === at);
-            if (!isWhole) throw badReply(context, 'not one embedding for each text');
+            if (!isWhole) throw badReply(context, 'a wrong number of embeddings');
             dimensions ??= found[0]?.embedding.length;
             if (found.some(({ embedding }) => embedding.length !== dimensions))
               throw badReply(context, 'embeddings of different lengths');
             return found.map(({ embedding }) => unitOf(embedding));
           }, options);
-          points.push(...batch);
+          embeddings.push(...batch);
         }
-        return points;
+        return embeddings;
       },
       check: (options) => checkOpenaiModel(context, chosen, options),
     };

@@ -16,7 +16,7 @@ export interface SharedEmbedder {
    * Embedding of a user message, computed once for all callers; undefined if it is late, the embedder fails, or the
    * circuit breaker is open after failures. Throws only `signal.reason`.
    */
-  embeddingOf(remark: string, options: CallOptions): Promise<Float32Array | undefined>;
+  embeddingOf(text: string, options: CallOptions): Promise<Float32Array | undefined>;
   /** Aborts background work. */
   close(): void;
 }
@@ -42,16 +42,16 @@ export function openSharedEmbedder(
   const closed = new AbortController();
   let lastBatch: Promise<unknown> = Promise.resolve();
 
-  const ask = async (remark: string): Promise<Float32Array | undefined> => {
+  const ask = async (text: string): Promise<Float32Array | undefined> => {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), longestWaitMs);
     try {
-      const [point] = await embedder.embed([remark], { signal: late.signal });
+      const [embedding] = await embedder.embed([text], { signal: late.signal });
       circuit.succeeded();
-      return point;
+      return embedding;
     } catch (fault) {
       circuit.failed(fault instanceof EngineError ? fault.code : 'ENGINE_TIMEOUT');
-      kept.delete(remark);
+      kept.delete(text);
       return undefined;
     } finally {
       clearTimeout(timer);
@@ -62,7 +62,7 @@ export function openSharedEmbedder(
     model: embedder.model,
     async embed(texts, options) {
       const signal = AbortSignal.any([options.signal, closed.signal]);
-      const points: Float32Array[] = [];
+      const embeddings: Float32Array[] = [];
       for (let from = 0; from < texts.length; from += batchSize) {
         const batch = texts.slice(from, from + batchSize);
         const embedded = lastBatch.then(() => {
@@ -70,17 +70,17 @@ export function openSharedEmbedder(
           return embedder.embed(batch, { signal });
         });
         lastBatch = embedded.catch(() => undefined);
-        points.push(...(await embedded));
+        embeddings.push(...(await embedded));
       }
-      return points;
+      return embeddings;
     },
-    async embeddingOf(remark, { signal }) {
+    async embeddingOf(text, { signal }) {
       signal.throwIfAborted();
-      const known = kept.get(remark);
+      const known = kept.get(text);
       if (known === undefined && circuit.enter() !== undefined) return undefined;
-      const asked = known ?? ask(remark);
-      kept.delete(remark);
-      kept.set(remark, asked);
+      const asked = known ?? ask(text);
+      kept.delete(text);
+      kept.set(text, asked);
       const [oldest] = kept.keys();
       if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
       return unlessAborted(asked, signal);

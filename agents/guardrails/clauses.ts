@@ -18,10 +18,10 @@ export function openClauses<Part extends { readonly text: string }>(guard: Guard
   let held: Part[] = [];
   let heldText = '';
   let sentence = '';
-  let slip: Violation | undefined;
+  let violation: Violation | undefined;
   const letOut = (): Part[] => {
-    slip ??= guard((sentence + heldText).trim());
-    if (slip !== undefined) return [];
+    violation ??= guard((sentence + heldText).trim());
+    if (violation !== undefined) return [];
     sentence = /[.!?。！？\n]["”’」』)]*\s*$/u.test(heldText) ? '' : sentence + heldText;
     const parts = held;
     held = [];
@@ -30,15 +30,15 @@ export function openClauses<Part extends { readonly text: string }>(guard: Guard
   };
   return {
     get violation() {
-      return slip;
+      return violation;
     },
     add(part) {
-      if (slip !== undefined) return [];
+      if (violation !== undefined) return [];
       held.push(part);
       heldText += part.text;
       const isClause = /[,;:.!?—，；：。！？、\n]["”’」』)]*\s*$/u.test(heldText);
       return (isClause && !isOpener(heldText)) || heldText.length >= longestClause ? letOut() : [];
     },
-    rest: () => (slip === undefined && held.length > 0 ? letOut() : []),
+    rest: () => (violation === undefined && held.length > 0 ? letOut() : []),
   };
 }

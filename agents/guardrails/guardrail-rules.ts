@@ -24,8 +24,8 @@ const leakWordCount = 12;
  */
 export function openGuardrail(character: Character, history: readonly Message[], secret = ''): GuardrailCheck {
   const said = history.filter(({ role }) => role !== 'system').map(({ text }) => text);
-  const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
-  const mayTellTruth = asksForTruth.test(remark);
+  const userMessage = history.findLast(({ role }) => role === 'user')?.text ?? '';
+  const mayTellTruth = asksForTruth.test(userMessage);
   const { leaks, leaves, style } = partsOf(character);
   const inventions = inventionsAfter(character.knowledge.untilYear);
   const secrets = new Set(runsOf(secret));
@@ -37,7 +37,7 @@ export function openGuardrail(character: Character, history: readonly Message[],
     if (leaks(sentence) || runsOf(sentence).some((run) => secrets.has(run))) return 'prompt-leak';
     if (inventions(sentence, mentioned)) return 'anachronism';
     if (isForeign(sentence, character, said) || leavesLanguage(sentence, history)) return 'language';
-    if (echoes(sentence, remark, character)) return 'echo';
+    if (echoes(sentence, userMessage, character)) return 'echo';
     return style(sentence) ? 'style' : undefined;
   };
 }
@@ -113,13 +113,13 @@ const languageTalk =
 
 /** True for a whole sentence in Latin letters amid Chinese, or the reverse, that nobody asked for. */
 function leavesLanguage(sentence: string, history: readonly Message[]): boolean {
-  const remarks = history.filter(({ role }) => role !== 'assistant').map(({ text }) => text);
+  const userMessages = history.filter(({ role }) => role !== 'assistant').map(({ text }) => text);
   const heard = history.findLast(({ role }) => role === 'user')?.text ?? '';
   const [own, other] = /\p{Script=Han}/u.test(heard) ? ['Han', 'Latin'] : ['Latin', 'Han'];
   const count = (text: string, script: string | undefined): number =>
     text.match(scriptsOf[script ?? ''] ?? /(?!)/gu)?.length ?? 0;
   if (count(heard, own) < (own === 'Han' ? 2 : 12) || count(heard, other) > 0 || count(sentence, own) > 0) return false;
-  return count(sentence, other) >= (other === 'Han' ? 5 : 15) && !remarks.some((text) => languageTalk.test(text));
+  return count(sentence, other) >= (other === 'Han' ? 5 : 15) && !userMessages.some((text) => languageTalk.test(text));
 }
 
 /** Least words of an echo; fewer may be repeated in earnest: "Afraid? I?" */
@@ -129,10 +129,10 @@ const leastEcho = 5;
  * True if a sentence repeats the user's last message and is not one of the character's own: "All for one, and one for
  * all!"
  */
-function echoes(sentence: string, remark: string, { catchphrases, lines }: Character): boolean {
+function echoes(sentence: string, userMessage: string, { catchphrases, lines }: Character): boolean {
   const said = wordsIn(sentence);
   const words = said.join(' ');
-  if (said.length < leastEcho || words !== wordsIn(remark).join(' ')) return false;
+  if (said.length < leastEcho || words !== wordsIn(userMessage).join(' ')) return false;
   return ![...catchphrases, ...lines.map(({ reply }) => reply)].some((own) => wordsIn(own).join(' ').includes(words));
 }
 

@@ -35,14 +35,14 @@ export function withGuardrail(agent: CharacterAgent, recipe: RecipeName = 'drama
       const guard = openGuardrail(character, [...scene, ...history], options.circumstance?.motivation);
       const talk: Talk = { told: '', cost: { inputTokens: 0, outputTokens: 0 } };
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const slip = yield* oneAttempt(agent, talk, { history, options, guard, isFirst: attempt === 0 });
-        if (slip === undefined) return;
-        options.onViolation?.(slip);
-        talk.slip = slip;
+        const violation = yield* oneAttempt(agent, talk, { history, options, guard, isFirst: attempt === 0 });
+        if (violation === undefined) return;
+        options.onViolation?.(violation);
+        talk.violation = violation;
       }
-      const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
-      const wayOut = evasion(character, history, languageOf(remark, character.languages));
-      yield { type: 'text-delta', text: gapBehind(talk.told, wayOut) + wayOut };
+      const userMessage = history.findLast(({ role }) => role === 'user')?.text ?? '';
+      const deflection = evasion(character, history, languageOf(userMessage, character.languages));
+      yield { type: 'text-delta', text: gapBehind(talk.told, deflection) + deflection };
       yield { type: 'usage', ...talk.cost, cutShort: false };
     },
   };
@@ -52,7 +52,7 @@ interface Talk {
   /** Text released so far. */
   told: string;
   cost: Cost;
-  slip?: Violation;
+  violation?: Violation;
 }
 
 interface Attempt {
@@ -76,7 +76,7 @@ async function* oneAttempt(
     options.onCost?.(sum(before, cost));
   };
   for await (const part of agent.reply(
-    isFirst ? history : [...history, ...correctionOf(agent.character, talk.slip, talk.told)],
+    isFirst ? history : [...history, ...correctionOf(agent.character, talk.violation, talk.told)],
     {
       ...options,
       onCost,
@@ -137,8 +137,8 @@ function bare(text: string): string {
 }
 
 /** An action is not one of the character's sentences, so violations of style and language do not apply. */
-function mayBeShown(slip: Violation | undefined): boolean {
-  return slip === undefined || slip === 'style' || slip === 'language';
+function mayBeShown(violation: Violation | undefined): boolean {
+  return violation === undefined || violation === 'style' || violation === 'language';
 }
 
 /**
@@ -147,12 +147,12 @@ function mayBeShown(slip: Violation | undefined): boolean {
  */
 export function correctionOf(
   character: Pick<Character, 'languages'>,
-  slip: Violation | undefined,
+  violation: Violation | undefined,
   told: string,
 ): { readonly role: 'assistant' | 'system'; readonly text: string }[] {
-  const { isChinese, violations: slips, goOn, answerAgain } = personaWords(character);
+  const { isChinese, violations: corrections, goOn, answerAgain } = personaWords(character);
   const isBegun = told.trim() !== '';
-  const said = [slip === undefined ? '' : slips[slip], isBegun ? goOn : answerAgain];
+  const said = [violation === undefined ? '' : corrections[violation], isBegun ? goOn : answerAgain];
   const text = said.filter(Boolean).join(isChinese ? '' : ' ');
   return [...(isBegun ? [{ role: 'assistant', text: told } as const] : []), { role: 'system', text }];
 }

@@ -28,12 +28,12 @@ const recencyShare = 0.25;
 export interface MemoryIndex {
   add(memories: readonly Memory[]): void;
   /** Sets the embedding of a memory that was added. */
-  place(id: string, point: Float32Array): void;
+  place(id: string, embedding: Float32Array): void;
   /**
    * Returns the ids of memories that share a topic with a message, best first: by BM25, fused with embedding similarity
    * if `point` is given; of two equally relevant ones the more recent comes first.
    */
-  find(remark: string, nowMs: number, point?: Float32Array): readonly string[];
+  find(userMessage: string, nowMs: number, embedding?: Float32Array): readonly string[];
 }
 
 /** Opens an empty index. Ids are never reused; memories deleted elsewhere may still be found. */
@@ -51,8 +51,8 @@ export function openMemoryIndex(): MemoryIndex {
     },
     processTerm: (term) => term,
   });
-  const tellingTerms = (remark: string): string[] => {
-    const rarest = [...new Set(topicTerms(remark))]
+  const tellingTerms = (userMessage: string): string[] => {
+    const rarest = [...new Set(topicTerms(userMessage))]
       .map((term) => ({ term, count: counts.get(term) ?? 0 }))
       .filter(({ count }) => count > 0)
       .toSorted((left, right) => left.count - right.count);
@@ -61,10 +61,10 @@ export function openMemoryIndex(): MemoryIndex {
       .filter(({ count }, place) => place < mostTerms && (count <= most || place === 0))
       .map(({ term }) => term);
   };
-  const byWords = (remark: string): Ranked[] => {
-    const terms = tellingTerms(remark);
+  const byWords = (userMessage: string): Ranked[] => {
+    const terms = tellingTerms(userMessage);
     if (terms.length === 0) return [];
-    const hits = search.search(remark, { tokenize: () => terms });
+    const hits = search.search(userMessage, { tokenize: () => terms });
     return hits.map(({ id, score }) => ({ index: places.get(String(id)) ?? 0, score }));
   };
   return {
@@ -72,14 +72,16 @@ export function openMemoryIndex(): MemoryIndex {
       for (const memory of memories) places.set(memory.id, known.push(memory) - 1);
       search.addAll(memories);
     },
-    place(id, point) {
+    place(id, embedding) {
       const index = places.get(id);
-      if (index !== undefined) nearest.place(index, point);
+      if (index !== undefined) nearest.place(index, embedding);
     },
-    find(remark, nowMs, point) {
-      const hits = byWords(remark);
-      const isByMeaning = point !== undefined && topicTerms(remark).length > 0;
-      const ranked = isByMeaning ? fuse([hits.slice(0, rankingDepth), nearest.search(point, nearCount, true)]) : hits;
+    find(userMessage, nowMs, embedding) {
+      const hits = byWords(userMessage);
+      const usesEmbedding = embedding !== undefined && topicTerms(userMessage).length > 0;
+      const ranked = usesEmbedding
+        ? fuse([hits.slice(0, rankingDepth), nearest.search(embedding, nearCount, true)])
+        : hits;
       const best = ranked[0]?.score ?? 1;
       return ranked
         .map(({ index, score }) => {

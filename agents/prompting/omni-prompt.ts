@@ -32,9 +32,9 @@ export function omniPrompt(character: Character, history: readonly Message[], tu
     message.role === 'tool' ? [] : [{ role: message.role, text: message.text }],
   );
   const last = messages.at(-1);
-  const remark = history.at(-1)?.text.trim() ?? '';
-  if (sound === undefined || last?.role !== 'user' || !last.text.endsWith(remark)) return messages;
-  const notes = last.text.slice(0, last.text.length - remark.length).trim();
+  const userMessage = history.at(-1)?.text.trim() ?? '';
+  if (sound === undefined || last?.role !== 'user' || !last.text.endsWith(userMessage)) return messages;
+  const notes = last.text.slice(0, last.text.length - userMessage.length).trim();
   return [...messages.slice(0, -1), { role: 'user', text: notes, sound }];
 }
 

@@ -19,16 +19,16 @@ export interface PackMatches {
  * Finds matches of a user message; undefined if the embedder is not ready, fails or is late: the caller then matches by
  * words alone.
  */
-export type FindPackMatches = (remark: string, options: CallOptions) => Promise<PackMatches | undefined>;
+export type FindPackMatches = (userMessage: string, options: CallOptions) => Promise<PackMatches | undefined>;
 
 /** Matches of the last user message, if they are available in time. */
 export async function nearLast(
   talk: readonly Message[],
-  meaning: FindPackMatches | undefined,
+  findByEmbedding: FindPackMatches | undefined,
   signal: AbortSignal,
 ): Promise<PackMatches | undefined> {
-  const remark = talk.findLast(({ role }) => role === 'user')?.text ?? '';
-  return remark === '' ? undefined : meaning?.(remark, { signal });
+  const userMessage = talk.findLast(({ role }) => role === 'user')?.text ?? '';
+  return userMessage === '' ? undefined : findByEmbedding?.(userMessage, { signal });
 }
 
 /** Pause before the character is embedded again after a failure. */
@@ -52,17 +52,17 @@ interface Books {
 const opened = new WeakMap<Character['lorebook'], Books>();
 
 /** Embeds a character's lines, lorebook and experiences once, in the background, at the first user message. */
-export function openPackSearch(character: Character, meanings: SharedEmbedder): FindPackMatches {
+export function openPackSearch(character: Character, embedder: SharedEmbedder): FindPackMatches {
   const books = booksOf(character);
   const hybrids = Object.values(books).map(({ hybrid }) => hybrid);
   let ready = false;
   let triedAtMs = Number.NEGATIVE_INFINITY;
   const prepare = async (): Promise<void> => {
     const { signal } = new AbortController();
-    for (const hybrid of hybrids) await hybrid.prepare(meanings, { signal });
+    for (const hybrid of hybrids) await hybrid.prepare(embedder, { signal });
     ready = true;
   };
-  return async (remark, options) => {
+  return async (userMessage, options) => {
     if (!ready) {
       if (performance.now() - triedAtMs > restMs) {
         triedAtMs = performance.now();
@@ -70,10 +70,10 @@ export function openPackSearch(character: Character, meanings: SharedEmbedder): 
       }
       return undefined;
     }
-    const point = await meanings.embeddingOf(remark, options);
-    if (point === undefined) return undefined;
+    const embedding = await embedder.embeddingOf(userMessage, options);
+    if (embedding === undefined) return undefined;
     const near = <Item>({ hybrid, items }: Book<Item>, count: number): Item[] =>
-      hybrid.search(remark, count, point).flatMap(({ index }) => items[index] ?? []);
+      hybrid.search(userMessage, count, embedding).flatMap(({ index }) => items[index] ?? []);
     return {
       lines: near(books.lines, lineCount),
       lore: near(books.lore, loreCount),

@@ -6,7 +6,7 @@ import type { Feelings } from '../feelings.ts';
 import { languageOf } from '../language.ts';
 import { notesTag, personaWords, type PersonaWords } from './persona-words.ts';
 import { asExample, personaOf, withoutForgery } from './persona.ts';
-import { atLastRemark, directionsIn, talkWindow, usualHistoryTokens } from './talk-window.ts';
+import { atLastUserMessage, directionsIn, talkWindow, usualHistoryTokens } from './talk-window.ts';
 
 /** Contents of a prompt besides the character and the conversation. */
 export interface PromptSettings {
@@ -40,7 +40,7 @@ export function buildPrompt(
   settings: PromptSettings = {},
 ): readonly Message[] {
   const { historyTokens = usualHistoryTokens, scene = '', hasTools = false } = settings;
-  const { before, remark, after } = atLastRemark(talkWindow(history, historyTokens));
+  const { before, userMessage, after } = atLastUserMessage(talkWindow(history, historyTokens));
   const given = [scene, ...directionsIn(history)].filter((text) => text.trim() !== '');
   const isVerbatim = character.persona === 'instructions' && given.length > 0;
   const tools = hasTools ? toolRules : '';
@@ -56,7 +56,7 @@ export function buildPrompt(
       role: 'user',
       text: [
         isVerbatim ? '' : notesFor(settings, words, isLong ? character.name : ''),
-        remark ?? note(words.notes.silent),
+        userMessage ?? note(words.notes.silent),
       ]
         .filter(Boolean)
         .join('\n\n'),

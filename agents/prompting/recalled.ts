@@ -28,9 +28,9 @@ export function recalledOf(character: Character): (talk: readonly Message[], nea
   const recall = lorebookOf(character);
   const lived = experiencesOf(character);
   return (talk, near) => {
-    const remark = talk.findLast(({ role }) => role === 'user')?.text ?? '';
+    const userMessage = talk.findLast(({ role }) => role === 'user')?.text ?? '';
     const byWords = (): readonly string[] =>
-      lived?.search(remark, experienceCount).flatMap(({ index }) => experiences[index] ?? []) ?? [];
+      lived?.search(userMessage, experienceCount).flatMap(({ index }) => experiences[index] ?? []) ?? [];
     const experienced = withinTokens(near?.experiences ?? byWords(), experienceTokens);
     return [...new Set([...recall(talk), ...(near?.lore ?? []), ...experienced])];
   };

@@ -14,15 +14,15 @@ export function estimatePrompt(messages: readonly Message[]): number {
  * Splits a conversation at the last user message if that is still being answered: only tool calls and outputs, or
  * nothing, follow it.
  */
-export function atLastRemark(talk: readonly Message[]): {
+export function atLastUserMessage(talk: readonly Message[]): {
   readonly before: readonly Message[];
-  readonly remark?: string;
+  readonly userMessage?: string;
   readonly after: readonly Message[];
 } {
   const last = talk.at(-1);
   const at = talk.findLastIndex((message) => message.role === 'user');
   if (last === undefined || last.role === 'assistant' || at < 0) return { before: talk, after: [] };
-  return { before: talk.slice(0, at), remark: talk[at]?.text ?? '', after: talk.slice(at + 1) };
+  return { before: talk.slice(0, at), userMessage: talk[at]?.text ?? '', after: talk.slice(at + 1) };
 }
 
 /** Directions of the application (system messages), in the order given. */

@@ -4,7 +4,7 @@ import type { Message } from '../chat.ts';
 import { indexLines } from '../retrieval/line-index.ts';
 import { sceneOf, toolRules } from '../prompting/prompt.ts';
 import type { Recipe } from '../prompting/recipe.ts';
-import { atLastRemark, directionsIn, talkWindow } from '../prompting/talk-window.ts';
+import { atLastUserMessage, directionsIn, talkWindow } from '../prompting/talk-window.ts';
 import { estimateTokens } from '../llm/token-estimate.ts';
 import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 
@@ -22,9 +22,9 @@ export const chatHaruhi: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
   return (history, { scene = '', historyTokens = talkTokens, hasTools = false, near }) => {
     const budget = Math.min(talkTokens, historyTokens);
-    const { before, remark = '', after } = atLastRemark(talkWindow(history, budget));
+    const { before, userMessage = '', after } = atLastUserMessage(talkWindow(history, budget));
     const parts = [instruction(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
-    const scenes = scenesOf(character, near?.lines ?? find(remark).map(({ pair }) => pair));
+    const scenes = scenesOf(character, near?.lines ?? find(userMessage).map(({ pair }) => pair));
     const said = before.map((message): Message =>
       message.role === 'tool' ? message : quotedMessage(message, character),
     );
@@ -34,7 +34,7 @@ export const chatHaruhi: Recipe = (character) => {
       first?.role === 'user'
         ? [{ role: 'user', text: `${scenes}\n\n${first.text}` }, ...rest]
         : [{ role: 'user', text: scenes }, ...said];
-    const last = quoted(visitor(character), remark === '' ? '……' : remark);
+    const last = quoted(visitor(character), userMessage === '' ? '……' : userMessage);
     return {
       messages: [
         { role: 'system', text: parts.filter(Boolean).join('\n\n') },

@@ -3,7 +3,7 @@ import { feelingsInWords } from '../scene/feel.ts';
 import { sceneOf, toolRules } from '../prompting/prompt.ts';
 import type { Recipe } from '../prompting/recipe.ts';
 import { recalledOf } from '../prompting/recalled.ts';
-import { atLastRemark, directionsIn, talkWindow } from '../prompting/talk-window.ts';
+import { atLastUserMessage, directionsIn, talkWindow } from '../prompting/talk-window.ts';
 import { isChinese, nameAndWork } from './second-person.ts';
 
 /**
@@ -25,7 +25,7 @@ export const coser: Recipe = (character) => {
       feelings,
       near,
     } = settings;
-    const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
+    const { before, userMessage = '', after } = atLastUserMessage(talkWindow(history, historyTokens));
     const parts = [
       instruction(character, {
         scene: sceneOf([scene, ...directionsIn(history)]),
@@ -42,7 +42,7 @@ export const coser: Recipe = (character) => {
       first?.role === 'user'
         ? [{ role: 'user' as const, text: `${start}\n\n${first.text}` }, ...rest]
         : [{ role: 'user' as const, text: start }, ...before];
-    const said = remark === '' ? '...' : remark;
+    const said = userMessage === '' ? '...' : userMessage;
     return {
       messages: [
         { role: 'system', text: parts.filter(Boolean).join('\n\n') },

@@ -16,9 +16,9 @@ export const dramatis: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
   const recall = recalledOf(character);
   return (history, settings) => {
-    const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
+    const userMessage = history.findLast((message) => message.role === 'user')?.text ?? '';
     const fitting = (): DialoguePair[] =>
-      find(remark)
+      find(userMessage)
         .filter((hit) => hit.fit >= leastExampleFit)
         .map((hit) => hit.pair);
     const examples = (settings.near?.lines ?? fitting()).slice(0, exampleCount);

@@ -22,8 +22,8 @@ export const roleGpt: Recipe = (character) => {
       historyTokens,
       // The nearest comes last, next to the user message. The examples change with the message, so a prefix cache only
       // covers the instruction before them.
-      shotsFor: (remark) =>
-        find(remark)
+      shotsFor: (userMessage) =>
+        find(userMessage)
           .slice(0, shotCount)
           .toReversed()
           .flatMap(({ pair }): Message[] => [

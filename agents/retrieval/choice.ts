@@ -17,8 +17,8 @@ export function hashOf(text: string): number {
 export function chooseLine(lines: readonly string[], history: readonly Message[]): string {
   const said = history.filter((message) => message.role === 'assistant').map((message) => message.text);
   const fresh = lines.filter((line) => !said.some((text) => isSameLine(text, line)));
-  const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
-  const chosen = fresh[hashOf(`${remark}\n${history.length}`) % Math.max(1, fresh.length)];
+  const userMessage = history.findLast((message) => message.role === 'user')?.text ?? '';
+  const chosen = fresh[hashOf(`${userMessage}\n${history.length}`) % Math.max(1, fresh.length)];
   if (chosen !== undefined) return chosen;
   const lastSaid = (line: string): number => said.findLastIndex((text) => isSameLine(text, line));
   return lines.toSorted((left, right) => lastSaid(left) - lastSaid(right))[0] ?? '';

@@ -12,7 +12,7 @@ export interface LineTerms {
 /** Scores how well lines fit a user message, and weighs its terms for the candidate search. */
 export interface Fitter {
   /** A score from 0 to 1 for each of these lines. */
-  readonly fitOf: (remark: readonly string[], lines: readonly number[]) => readonly number[];
+  readonly fitOf: (message: readonly string[], lines: readonly number[]) => readonly number[];
   readonly weightOf: (term: string) => number;
 }
 
@@ -43,7 +43,7 @@ interface Ask {
 }
 
 /** A term of a user message; `id` is -1 if no line contains it. */
-interface RemarkTerm {
+interface MessageTerm {
   readonly id: number;
   readonly weight: number;
   readonly isTopic: boolean;
@@ -112,9 +112,9 @@ export function fitter(lines: readonly LineTerms[], name: readonly string[]): Fi
   const marks = { ask: new Marks(ids.size), own: new Marks(ids.size), reply: new Marks(ids.size) };
   return {
     weightOf: (term) => (isTopic(term) ? 1 : frameShare),
-    fitOf(remark, wanted) {
+    fitOf(message, wanted) {
       const whole = weighed(
-        [...new Set(remark)].map((term): RemarkTerm => ({
+        [...new Set(message)].map((term): MessageTerm => ({
           id: ids.get(term) ?? -1,
           weight: weightOf(term),
           isTopic: isTopic(term),
@@ -132,14 +132,14 @@ export function fitter(lines: readonly LineTerms[], name: readonly string[]): Fi
   };
 }
 
-interface Remark {
-  readonly terms: readonly RemarkTerm[];
+interface WeightedMessage {
+  readonly terms: readonly MessageTerm[];
   readonly total: number;
   readonly hasTopic: boolean;
   readonly negates: boolean;
 }
 
-function weighed(terms: readonly RemarkTerm[]): Remark {
+function weighed(terms: readonly MessageTerm[]): WeightedMessage {
   return {
     terms,
     total: terms.reduce((sum, { weight }) => sum + weight, 0),
@@ -149,23 +149,23 @@ function weighed(terms: readonly RemarkTerm[]): Remark {
 }
 
 /** Mean of both coverages; 0 if the message has a topic that the trigger does not share. */
-function fitOfAsk(remark: Remark, ask: Ask, marks: Readonly<Record<'ask' | 'own' | 'reply', Marks>>): number {
+function fitOfAsk(message: WeightedMessage, ask: Ask, marks: Readonly<Record<'ask' | 'own' | 'reply', Marks>>): number {
   marks.ask.become(ask.ids);
   let common = 0;
   let elsewhere = 0;
   let sharesTopic = false;
-  for (const { id, weight, isTopic } of remark.terms) {
+  for (const { id, weight, isTopic } of message.terms) {
     if (marks.ask.has(id)) {
       common += weight;
       sharesTopic ||= isTopic;
     } else if (marks.own.has(id)) elsewhere += weight * rowShare;
     else if (isTopic && marks.reply.has(id)) elsewhere += weight * replyShare;
   }
-  if (remark.hasTopic && !sharesTopic) return 0;
-  const remarkCover = (common + elsewhere) / remark.total;
+  if (message.hasTopic && !sharesTopic) return 0;
+  const messageCover = (common + elsewhere) / message.total;
   const askCover = common / ask.total;
   // Frame words alone ("what was that like") do not identify a line, unless nearly all agree.
-  const least = remark.hasTopic ? ask.leastCover : leastFrameCover;
-  if (!(Math.min(remarkCover, askCover) >= least)) return 0;
-  return ((remarkCover + askCover) / 2) * (remark.negates === ask.negates ? 1 : negationShare);
+  const least = message.hasTopic ? ask.leastCover : leastFrameCover;
+  if (!(Math.min(messageCover, askCover) >= least)) return 0;
+  return ((messageCover + askCover) / 2) * (message.negates === ask.negates ? 1 : negationShare);
 }

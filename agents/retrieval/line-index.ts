@@ -14,7 +14,7 @@ export interface LineHit {
 }
 
 /** Finds the lines that answer a user message, best first, each line once. */
-export type FindLines = (remark: string) => readonly LineHit[];
+export type FindLines = (userMessage: string) => readonly LineHit[];
 
 const candidateCount = 40;
 const replyBoost = 0.2;
@@ -45,8 +45,8 @@ function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
   const rank = openBm25(
     lines.map(({ askTerms, replyTerms }) => [{ terms: askTerms.flat() }, { terms: replyTerms, boost: replyBoost }]),
   );
-  return (remark) => {
-    const terms = searchTerms(remark);
+  return (userMessage) => {
+    const terms = searchTerms(userMessage);
     const candidates = rank(terms, candidateCount, weightOf).map(({ index }) => index);
     const fits = fitOf(terms, candidates);
     return candidates

@@ -126,23 +126,23 @@ you are rude | you are arrogant | you are mean | you monster | you are a monster
 `
   .trim()
   .split('\n')
-  .map((row) => row.split('|').map((remark) => remark.trim()));
+  .map((row) => row.split('|').map((userMessage) => userMessage.trim()));
 
-const groupByRemark: ReadonlyMap<string, readonly string[]> = new Map(
-  groups.flatMap((group) => group.map((remark): [string, readonly string[]] => [messageKey(remark), group])),
+const groupByMessage: ReadonlyMap<string, readonly string[]> = new Map(
+  groups.flatMap((group) => group.map((userMessage): [string, readonly string[]] => [messageKey(userMessage), group])),
 );
 
 /** Returns the paraphrases of a message, itself included; empty if none are known. */
-export function paraphrasesOf(remark: string): readonly string[] {
-  return paraphrasesOfKey(messageKey(remark));
+export function paraphrasesOf(userMessage: string): readonly string[] {
+  return paraphrasesOfKey(messageKey(userMessage));
 }
 
 /** The same by the message's key. */
 export function paraphrasesOfKey(key: string): readonly string[] {
-  return groupByRemark.get(key) ?? [];
+  return groupByMessage.get(key) ?? [];
 }
 
 /** Key of a message: the same for messages that differ only in fillers, endings and synonyms. */
-export function messageKey(remark: string): string {
-  return searchTerms(remark).join(' ');
+export function messageKey(userMessage: string): string {
+  return searchTerms(userMessage).join(' ');
 }

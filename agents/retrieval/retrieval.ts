@@ -45,8 +45,8 @@ export function retrievalAgent(character: Character): CharacterAgent {
         return;
       }
       const history = circumstance === undefined ? talk : talk.map(withoutSpeaker);
-      const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
-      const language = languageOf(remark, languages);
+      const userMessage = history.findLast((message) => message.role === 'user')?.text ?? '';
+      const language = languageOf(userMessage, languages);
       const find = finders.get(language);
       const again = situation === 'idle' ? undefined : saidAgain(character, history);
       const line = find === undefined || situation === 'idle' ? undefined : (again ?? bestLine(find, history));
@@ -88,7 +88,7 @@ function saidAgain({ lines }: Character, history: readonly Message[]): DialogueP
 }
 
 function bestLine(find: FindLines, history: readonly Message[]): DialoguePair | undefined {
-  const [remark = '', before = ''] = history
+  const [userMessage = '', before = ''] = history
     .filter((message) => message.role === 'user')
     .map((message) => message.text)
     .toReversed();
@@ -97,17 +97,17 @@ function bestLine(find: FindLines, history: readonly Message[]): DialoguePair | 
     .slice(-restReplies)
     .map((message) => message.text);
   const isFresh = (hit: LineHit): boolean => !justSaid.some((text) => isSameLine(text, hit.pair.reply));
-  const direct = hitsOf(find, remark).find(isFresh);
+  const direct = hitsOf(find, userMessage).find(isFresh);
   if (direct !== undefined && direct.fit >= leastFit) return direct.pair;
-  if (searchTerms(remark).some((term) => !isFrame(term))) return undefined;
-  const echoed = find(`${before} ${remark}`).find(isFresh);
+  if (searchTerms(userMessage).some((term) => !isFrame(term))) return undefined;
+  const echoed = find(`${before} ${userMessage}`).find(isFresh);
   return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
 }
 
 /** Lines that fit the whole message, or one of its parts; later and longer parts count more. */
-function hitsOf(find: FindLines, remark: string): LineHit[] {
-  const parts = partsOf(remark);
-  const whole = find(remark);
+function hitsOf(find: FindLines, userMessage: string): LineHit[] {
+  const parts = partsOf(userMessage);
+  const whole = find(userMessage);
   if (parts.length < 2) return [...whole];
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const ofParts = parts.flatMap((part, index) => {
@@ -123,8 +123,8 @@ function hitsOf(find: FindLines, remark: string): LineHit[] {
  * Splits into sentences and clauses; a last clause of one or two words is an address ("..., my queen") and stays
  * attached.
  */
-function partsOf(remark: string): string[] {
-  const joined = remark.replace(/,(?=\s*[\p{L}'’]+(?:\s+[\p{L}'’]+)?[.!?\s]*$)/u, ' ');
+function partsOf(userMessage: string): string[] {
+  const joined = userMessage.replace(/,(?=\s*[\p{L}'’]+(?:\s+[\p{L}'’]+)?[.!?\s]*$)/u, ' ');
   return joined.split(/[.!?;,。！？；，…]+/u).filter((part) => /[\p{L}\p{N}]/u.test(part));
 }
 

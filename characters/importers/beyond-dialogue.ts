@@ -33,7 +33,7 @@ export async function importBeyondDialogue(place: string): Promise<ImportReport>
     if (value === undefined) continue;
     const parsed = role.safeParse(value);
     if (!parsed.success) {
-      problems.push({ where: file, what: `not a role of Beyond Dialogue: ${misfit(parsed.error)}` });
+      problems.push({ where: file, what: `not a Beyond Dialogue role: ${misfit(parsed.error)}` });
       continue;
     }
     const { name, style, personality, character, world, chats } = parsed.data;
@@ -45,7 +45,7 @@ export async function importBeyondDialogue(place: string): Promise<ImportReport>
     for (const each of people) {
       const count = Object.keys(each.emotions ?? {}).length;
       if (count !== emotionCount)
-        problems.push({ where: `${file}: ${each.chat_role}`, what: `${count} emotions instead of six` });
+        problems.push({ where: `${file}: ${each.chat_role}`, what: `${count} emotions, expected six` });
     }
     const pack = packOf(
       {

@@ -75,12 +75,12 @@ async function packageStory(file: string, problems: Problem[]): Promise<Story | 
       if (count === undefined) problems.push({ where, what: 'the embedding is not float32 in base64' });
       else if (count !== dimensions)
         problems.push({ where, what: `the embedding has ${count} numbers, those before it ${dimensions}` });
-      if (text.includes('\uFFFD')) problems.push({ where, what: 'its text is no UTF-8' });
+      if (text.includes('\uFFFD')) problems.push({ where, what: 'its text is not UTF-8' });
       chunks.push(text);
     }
   }
   if (chunks.length === 0) {
-    problems.push({ where: file, what: 'no row of a ChatHaruhi package in it' });
+    problems.push({ where: file, what: 'contains no row of a ChatHaruhi package' });
     return undefined;
   }
   return { key: path.basename(file, '.jsonl'), system, chunks };

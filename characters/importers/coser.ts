@@ -38,7 +38,7 @@ export async function importCoser(place: string): Promise<ImportReport> {
     if (value === undefined) continue;
     const parsed = book.safeParse(value);
     if (!parsed.success) {
-      problems.push({ where: file, what: `not a book of CoSER (data/final/*.json): ${misfit(parsed.error)}` });
+      problems.push({ where: file, what: `not a CoSER book (data/final/*.json): ${misfit(parsed.error)}` });
       continue;
     }
     const { plots, character_datasets: people } = parsed.data;
@@ -49,7 +49,7 @@ export async function importCoser(place: string): Promise<ImportReport> {
       const exchanges = plots.flatMap((each) => each.conversation.flatMap((talk) => exchangesIn(talk, name)));
       if (profile.trim() === '') problems.push({ where, what: 'no profile' });
       if (exchanges.length < fewestLines) {
-        problems.push({ where, what: `only ${exchanges.length} answers in the book; left out` });
+        problems.push({ where, what: `only ${exchanges.length} answers in the book; skipped` });
         continue;
       }
       const experiences = plots.flatMap((each) => experiencesIn(each, name));

@@ -89,7 +89,7 @@ export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<I
     voice: { gender: draft.gender ?? 'neutral', description: `the voice of ${draft.name}` },
   });
   if (!parsed.success) {
-    problems.push({ where, what: `cannot be played: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}` });
+    problems.push({ where, what: `is not a valid character: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}` });
     return undefined;
   }
   return { card: parsed.data, lines: linesOf(draft, where, problems) };
@@ -118,7 +118,7 @@ function linesOf({ exchanges = [] }: Draft, where: string, problems: Problem[]):
   if (exchanges.length > 0 && lines.length < exchanges.length)
     problems.push({
       where,
-      what: `${exchanges.length - lines.length} of ${exchanges.length} exchanges are empty or repeated, and left out`,
+      what: `${exchanges.length - lines.length} of ${exchanges.length} exchanges are empty or repeated; skipped`,
     });
   if (lines.length > most.lines)
     problems.push({ where, what: `${lines.length} lines; the first ${most.lines} are used` });

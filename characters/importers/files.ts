@@ -9,7 +9,7 @@ import type { Problem } from './draft.ts';
 const mostBytes = 256 * 2 ** 20;
 /** Limit of one row; a longer one is not a data set. */
 const longestRow = 16 * 2 ** 20;
-const notUtf8 = 'is no text in UTF-8 (GBK? UTF-16?); convert it first';
+const notUtf8 = 'is not UTF-8 text (GBK? UTF-16?); convert it first';
 
 /** Reads a text file; undefined if there is none. Throws `CharacterError` if it is not UTF-8, or too long. */
 export async function textOf(file: string): Promise<string | undefined> {
@@ -83,7 +83,7 @@ async function* linesOf(file: string, problems: Problem[]): AsyncGenerator<strin
       const lines = (held + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
       held = lines.pop() ?? '';
       if (held.length > longestRow) {
-        problems.push({ where: file, what: 'has a row of over 16 MiB; these are no rows' });
+        problems.push({ where: file, what: 'has a row of over 16 MiB; this is not a file of rows' });
         return;
       }
       yield* lines;
@@ -103,7 +103,7 @@ async function* linesOf(file: string, problems: Problem[]): AsyncGenerator<strin
  */
 export async function filesEnding(place: string, ...endings: readonly string[]): Promise<string[]> {
   const facts = await stat(place).catch(() => undefined);
-  if (facts === undefined) throw new CharacterError(`${place}: there is no such file or folder; check the path`);
+  if (facts === undefined) throw new CharacterError(`${place}: the file or folder does not exist; check the path`);
   if (facts.isFile()) return [place];
   const entries = await readdir(place, { recursive: true, withFileTypes: true });
   const files = entries

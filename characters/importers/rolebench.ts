@@ -31,7 +31,7 @@ export async function importRoleBench(place: string): Promise<ImportReport> {
       const parsed = row.safeParse(value);
       const [reply = ''] = parsed.data?.generated ?? [];
       if (!parsed.success)
-        problems.push({ where: `${file}:${number}`, what: `not a row of RoleBench: ${misfit(parsed.error)}` });
+        problems.push({ where: `${file}:${number}`, what: `not a RoleBench row: ${misfit(parsed.error)}` });
       else if (reply.trim() === '')
         problems.push({ where: `${file}:${number}`, what: `no answer of ${parsed.data.role}` });
       else {
@@ -64,7 +64,7 @@ async function descriptionsBelow(place: string, problems: Problem[]): Promise<Re
     const value = await jsonOf(file, problems);
     if (value === undefined) continue;
     const parsed = descriptions.safeParse(value);
-    if (!parsed.success) problems.push({ where: file, what: 'not one object of roles and descriptions' });
+    if (!parsed.success) problems.push({ where: file, what: 'not one object with roles and descriptions' });
     for (const [role, text] of Object.entries(parsed.data ?? {})) found.set(role, text);
   }
   return found;

@@ -24,7 +24,7 @@ export async function importSpeechRole(place: string): Promise<ImportReport> {
     ]),
   );
   if (top === undefined)
-    throw new CharacterError(`${place}: no role_profiles folder there; give the folder of SpeechRole's metadata`);
+    throw new CharacterError(`${place}: contains no role_profiles folder; name the SpeechRole metadata folder`);
   const home = path.dirname(top);
   const transcripts = await transcriptsOf(home, problems);
   const profiled = await keysOfProfiles(top);
@@ -60,7 +60,7 @@ async function importRole(key: string, home: Home, problems: Problem[]): Promise
   if (latin && !isSameName(name, key))
     problems.push({
       where: file,
-      what: `the profile of "${key}" is that of ${name}${work === undefined ? '' : ` from ${work}`}`,
+      what: `the profile of "${key}" describes ${name}${work === undefined ? '' : ` from ${work}`}`,
     });
   const scriptFile = path.join(home.home, 'scripts', `${key}_scripts.txt`);
   const script = await textOrProblem(scriptFile, problems);
@@ -116,7 +116,7 @@ async function transcriptsOf(home: string, problems: Problem[]): Promise<Readonl
     const parsed = z.record(z.string(), z.string()).safeParse(value);
     if (parsed.success) return parsed.data;
     if (value !== undefined)
-      problems.push({ where: file, what: `not one object of roles and transcripts: ${misfit(parsed.error)}` });
+      problems.push({ where: file, what: `not one object with roles and transcripts: ${misfit(parsed.error)}` });
   }
   return undefined;
 }
@@ -148,7 +148,7 @@ async function checkDialogues(key: string, name: string, place: string, problems
         if (about !== undefined && !about.startsWith(name))
           problems.push({
             where: `${file}[${index}]`,
-            what: `its system prompt is that of ${about}, the profile that of ${name}`,
+            what: `its system prompt is for ${about}, its profile for ${name}`,
           });
       }
   }

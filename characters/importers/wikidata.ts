@@ -109,7 +109,7 @@ function draftsIn(value: unknown, where: string, problems: Problem[]): (Draft | 
     return found.map(({ title, description, extract }) => draftOf(title, description, [], [], extract));
   if (typeof value === 'object' && value !== null && 'entities' in value) {
     const reason = entities.error === undefined ? '' : `: ${misfit(entities.error)}`;
-    problems.push({ where, what: `not what Wikidata gives${reason}` });
+    problems.push({ where, what: `not a Wikidata response${reason}` });
     return [];
   }
   return [dittoDraft(value, where, problems)];
@@ -144,7 +144,7 @@ function entityDraft(
   if (nameless > 0)
     problems.push({
       where,
-      what: `${nameless} claims point to entities that the file does not name, and are left out`,
+      what: `${nameless} claims refer to entities that the file does not name; skipped`,
     });
   const aliases = first.aliases[language]?.map(({ value }) => value) ?? [];
   return draftOf(name, first.descriptions[language]?.value ?? '', aliases, claims, '');
@@ -157,7 +157,7 @@ function dittoDraft(value: unknown, where: string, problems: Problem[]): Draft |
   if (!parsed.success) {
     problems.push({
       where,
-      what: `neither an entity of Wikidata, nor a role of DITTO, nor a page of Wikipedia: ${misfit(parsed.error)}`,
+      what: `not a Wikidata entity, a DITTO role or a Wikipedia page: ${misfit(parsed.error)}`,
     });
     return undefined;
   }

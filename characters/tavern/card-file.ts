@@ -73,14 +73,14 @@ export function readCardJson(json: string, where: string): TavernCard {
 
 /** The same for JSON that is already parsed. */
 export function readCard(value: unknown, where: string): TavernCard {
-  if (!isObject(value)) throw new CharacterError(`${where}: a card is a JSON object`);
+  if (!isObject(value)) throw new CharacterError(`${where}: a card must be a JSON object`);
   if (isDeeperThan(value, deepestNesting))
-    throw new CharacterError(`${where}: nested deeper than ${deepestNesting} levels; this is no card`);
+    throw new CharacterError(`${where}: nested deeper than ${deepestNesting} levels; this is not a card`);
   if (value['spec'] === 'lorebook_v3')
-    throw new CharacterError(`${where}: a lorebook by itself; put it into a card's "character_book"`);
+    throw new CharacterError(`${where}: a lorebook without a card; put it into a card's "character_book"`);
   const spec = specOf(value, where);
   const parsed = dataSchema.safeParse(spec === 'v1' ? value : value['data']);
-  if (!parsed.success) throw new CharacterError(`${where}: not a Character Card\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new CharacterError(`${where}: not a character card\n${z.prettifyError(parsed.error)}`);
   if (parsed.data.name.trim() === '') throw new CharacterError(`${where}: the card has no name; fill in "name"`);
   return { spec, data: parsed.data, whole: value };
 }
@@ -137,7 +137,7 @@ function specOf(value: JsonObject, where: string): TavernCard['spec'] {
   // The specification asks readers to treat later versions of V3 as V3.
   if (value['spec'] === 'chara_card_v3') return 'v3';
   throw new CharacterError(
-    `${where}: "spec" is ${JSON.stringify(value['spec'])?.slice(0, 60)}; known are chara_card_v2 and chara_card_v3, or a V1 card without "spec"`,
+    `${where}: "spec" is ${JSON.stringify(value['spec'])?.slice(0, 60)}; supported are chara_card_v2, chara_card_v3, and V1 cards without "spec"`,
   );
 }
 

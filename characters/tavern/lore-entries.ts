@@ -15,7 +15,7 @@ export function loreOf(
   if (book === undefined) return { entries: [], reading: {} };
   const entries = book.entries.flatMap((entry, index) => {
     const made = entryOf(entry, say, notes);
-    if (made === undefined) notes.push(`lorebook entry ${index + 1} has no content, or no key, and is left out`);
+    if (made === undefined) notes.push(`lorebook entry ${index + 1} has no content or no key; skipped`);
     return made ?? [];
   });
   return {

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { CharacterError } from '../character-error.ts';
 import { cardJson, readCardJson, type TavernCard } from './card-file.ts';
-import { isZip, readCharx, writeCharx } from './charx.ts';
 import { blankPng, isPng, readPngTexts, writePngTexts } from './png.ts';
+import { strFromU8, strToU8, unzipSync, zipSync, type UnzipFileInfo } from 'fflate';
 
 /** A card file: the card, its picture, and the files its assets refer to. */
 export interface CardFile {
@@ -14,6 +14,7 @@ export interface CardFile {
 
 /** File formats of exported cards. */
 export const cardFormats = ['png', 'json', 'charx'] as const;
+
 export type CardFormat = (typeof cardFormats)[number];
 
 const largestFileBytes = 256 * 1024 * 1024;
@@ -36,8 +37,8 @@ export async function openCard(file: string): Promise<CardFile> {
 
 function whyUnread(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (code === 'ENOENT') return 'there is no such file; check the path';
-  if (code === 'EISDIR') return 'this is a folder; name the cards in it, or read a data set with --from';
+  if (code === 'ENOENT') return 'the file does not exist; check the path';
+  if (code === 'EISDIR') return 'this is a folder; name the cards in it, or import a data set with --from';
   return 'cannot be read; check its permissions';
 }
 
@@ -48,7 +49,7 @@ export function readCardBytes(bytes: Uint8Array, where: string): CardFile {
     const encoded = texts.get('ccv3') ?? texts.get('chara');
     if (encoded === undefined)
       throw new CharacterError(
-        `${where}: this picture holds no card; editing or converting a picture takes the card out`,
+        `${where}: this picture contains no card; editing or converting a picture removes the card`,
       );
     return {
       card: readCardJson(Buffer.from(encoded, 'base64').toString('utf8'), where),
@@ -86,4 +87,61 @@ export function withoutCard(png: Uint8Array, where: string): Uint8Array {
 /** Removes the picture's own V3 card, which would be read instead of the requested V2 card. */
 function withoutV3(png: Uint8Array, where: string): Uint8Array {
   return readPngTexts(png, where).has('ccv3') ? writePngTexts(png, new Map([['ccv3', undefined]]), where) : png;
+}
+
+/** A CHARX file: the card's JSON and the files its assets refer to (`embeded://path`). V3 §CHARX. */
+interface Charx {
+  readonly json: string;
+  /** By path inside the archive. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+const largestCardBytes = 8 * 1024 * 1024;
+
+const largestEntryBytes = 64 * 1024 * 1024;
+
+const largestTotalBytes = 256 * 1024 * 1024;
+
+const mostFiles = 2_000;
+
+/** True for bytes with the signature of a zip archive. */
+function isZip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 0x03 && bytes[3] === 0x04;
+}
+
+/**
+ * Reads an archive. Throws `CharacterError` if it has no `card.json`, is truncated, or unpacks to more than the limits.
+ */
+function readCharx(archive: Uint8Array, where: string): Charx {
+  let count = 0;
+  let totalBytes = 0;
+  const measured = ({ name, size, originalSize }: UnzipFileInfo): boolean => {
+    count += 1;
+    // A stored entry takes as many bytes as the archive holds, whatever it declares.
+    const bytes = Math.max(size, originalSize);
+    totalBytes += bytes;
+    const limit = name === 'card.json' ? largestCardBytes : largestEntryBytes;
+    if (bytes > limit || totalBytes > largestTotalBytes || count > mostFiles)
+      throw new CharacterError(
+        `${where}: the unpacked card exceeds the limit (${limit / 1024 / 1024} MB for ${name.slice(0, 80)}, ${mostFiles} files)`,
+      );
+    // Skips folders, and paths that would leave the archive.
+    return !name.endsWith('/') && !name.startsWith('/') && !name.split(/[/\\]/).includes('..');
+  };
+  let unpacked: Record<string, Uint8Array>;
+  try {
+    unpacked = unzipSync(archive, { filter: measured });
+  } catch (cause) {
+    if (cause instanceof CharacterError) throw cause;
+    throw new CharacterError(`${where}: the archive is damaged; download it again`, { cause });
+  }
+  const { 'card.json': card, ...files } = unpacked;
+  if (card === undefined) throw new CharacterError(`${where}: no card.json in the archive; this is not a CHARX file`);
+  return { json: strFromU8(card), files: new Map(Object.entries(files)) };
+}
+
+/** Packs a card and its files. Pictures and audio are compressed already, so they are only stored. */
+function writeCharx({ json, files }: Charx): Uint8Array {
+  const entries = [...files].map(([name, body]) => [name, [body, { level: 0 }]] as const);
+  return zipSync({ 'card.json': [strToU8(json), { level: 6 }], ...Object.fromEntries(entries) });
 }

@@ -79,7 +79,7 @@ export function blankPng(name: string): Uint8Array {
 
 function chunksOf(png: Uint8Array, where: string): Chunk[] {
   if (png.length > largestPngBytes)
-    throw new CharacterError(`${where}: a picture of more than ${largestPngBytes / 1024 / 1024} MB; scale it down`);
+    throw new CharacterError(`${where}: the picture is larger than ${largestPngBytes / 1024 / 1024} MB; scale it down`);
   if (!isPng(png)) throw new CharacterError(`${where}: not a PNG`);
   const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
   const chunks: Chunk[] = [];
@@ -96,7 +96,7 @@ function chunksOf(png: Uint8Array, where: string): Chunk[] {
     if (type === 'IEND') return chunks;
     at = end;
   }
-  throw new CharacterError(`${where}: the picture is cut off; download it again`);
+  throw new CharacterError(`${where}: the picture is truncated; download it again`);
 }
 
 function join(chunks: readonly Chunk[]): Uint8Array {

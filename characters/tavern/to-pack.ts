@@ -42,10 +42,11 @@ export function toPack(tavern: TavernCard, where: string, id?: string): Pack {
     const { card, lines } = own.data;
     return { card: { ...card, id: id ?? card.id }, lines, notes };
   }
-  if (own.success) notes.push('edited elsewhere since Dramatis wrote it; read as a card of another program');
+  if (own.success)
+    notes.push('edited in another program after Dramatis wrote it; imported as a card of another program');
   const drafted = draft(tavern.data, id ?? slugOf(tavern.data.nickname || tavern.data.name), notes);
   const parsed = cardSchema.safeParse(drafted);
-  if (!parsed.success) throw new CharacterError(`${where}: cannot be played\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new CharacterError(`${where}: not a valid character\n${z.prettifyError(parsed.error)}`);
   const lines = exchangesOf(tavern.data).flatMap((pair) => {
     const checked = dialoguePairSchema.safeParse(pair);
     return checked.success ? [checked.data] : [];
@@ -68,7 +69,7 @@ function draft(data: TavernData, id: string, notes: string[]): unknown {
   const greetings = [data.first_mes, ...data.alternate_greetings]
     .map((text) => aloudOf(say(text), 1_200))
     .filter(Boolean);
-  const summary = firstSentence(description) || `${name} speaks with whoever comes.`;
+  const summary = firstSentence(description) || `${name} speaks with visitors.`;
   const lore = loreOf(data.character_book ?? undefined, say, notes);
   const out = genericLines(language);
   return {
@@ -138,7 +139,7 @@ function manners(data: TavernData): object {
 
 function rightsOf(data: TavernData): string {
   return data.creator === ''
-    ? 'unknown; ask whoever made the card before you publish it'
+    ? 'unknown; ask the author of the card before you publish it'
     : `made by ${data.creator.slice(0, 200)}; ask them before you publish it`;
 }
 

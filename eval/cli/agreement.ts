@@ -9,8 +9,8 @@ import {
   type MetricAgreement,
 } from '../speechrole/summary/agreement.ts';
 import { metricKeys, metricShort, type MetricKey } from '../speechrole/judging/metrics.ts';
-import { textTable } from '../text-table.ts';
-import { numberOf, parseFlags, textOf } from './flags.ts';
+import { table } from '../../server/terminal/table.ts';
+import { numberFlag, parseFlags, textFlag } from '../../server/terminal/flags.ts';
 
 /** `dramatis eval agreement --human FILE --judge FILE`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
@@ -18,20 +18,28 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
     human: {
       type: 'string',
       value: 'CSV',
-      help: 'sample,first,second,metric,annotator,verdict (win, tie, lose of the first)',
+      help: 'columns sample,first,second,metric,annotator,verdict (of the first: win, tie, lose)',
     },
-    judge: { type: 'string', value: 'CSV,…', help: 'sample,system,metric,ratio, as `eval export --format csv` writes' },
-    seed: { type: 'string', value: 'N', help: 'of the bootstrap (1)' },
-    json: { type: 'boolean', help: 'print numbers' },
+    judge: {
+      type: 'string',
+      value: 'CSV,…',
+      help: 'columns sample,system,metric,ratio, as written by `eval export --format csv`',
+    },
+    seed: { type: 'string', value: 'N', help: 'seed of the bootstrap (default 1)' },
+    json: { type: 'boolean', help: 'print JSON' },
   } as const;
-  const parsed = parseFlags('agreement', '--human CSV --judge CSV,… [--json]', args, flags, host);
+  const parsed = parseFlags(
+    { name: 'eval agreement', synopsis: '--human CSV --judge CSV,… [--json]', flags },
+    args,
+    host.print,
+  );
   if (parsed === undefined) return 0;
-  const human = textOf(parsed.values.human);
-  const judge = textOf(parsed.values.judge);
-  if (human === undefined || judge === undefined) throw new EvalError('usage', '--human and --judge are needed.');
+  const human = textFlag(parsed.values.human);
+  const judge = textFlag(parsed.values.judge);
+  if (human === undefined || judge === undefined) throw new EvalError('usage', '--human and --judge are required.');
   const verdicts = await readVerdicts(human);
   const rows = agreement(verdicts, ratiosOfPairs(verdicts, await readRatios(judge.split(','))), {
-    seed: numberOf(parsed.values.seed, 'seed') ?? 1,
+    seed: numberFlag(parsed.values.seed, 'seed') ?? 1,
   });
   host.print(parsed.values.json === true ? JSON.stringify(rows, null, 2) : asText(rows));
   return 0;
@@ -47,7 +55,7 @@ async function readVerdicts(file: string): Promise<HumanVerdict[]> {
   return parseCsv(await readText(file)).map((row) => {
     const column = (name: string): string => requireColumn(row, name, file);
     const first = verdictValues[column('verdict').toLowerCase()];
-    if (first === undefined) throw new EvalError('data', `${file}: a verdict is win, tie or lose (or 1, 0.5, 0).`);
+    if (first === undefined) throw new EvalError('data', `${file}: a verdict must be win, tie or lose (or 1, 0.5, 0).`);
     return {
       sample: JSON.stringify([column('sample'), column('first'), column('second')]),
       metric: metricOf(column('metric'), file),
@@ -88,7 +96,7 @@ function ratioKey(sample: string, system: string, metric: MetricKey): string {
 function metricOf(name: string, file: string): MetricKey {
   const found = metricKeys.find((metric) => name === metric || name === metricShort[metric]);
   if (found === undefined)
-    throw new EvalError('data', `${file}: there is no metric "${name}". Write IA, SF, … or the whole name.`);
+    throw new EvalError('data', `${file}: there is no metric "${name}". Use IA, SF, … or the full name.`);
   return found;
 }
 
@@ -108,13 +116,13 @@ function asText(rows: readonly MetricAgreement[]): string {
     'MSE',
     'Spearman',
     'Kendall',
-    'right',
-    'MSE left out',
+    'correct',
+    'MSE (LOO)',
     'ceiling',
     'alpha',
     'p',
   ];
-  return textTable(
+  return table(
     head,
     rows.map((row) => [
       row.metric,
@@ -132,5 +140,6 @@ function asText(rows: readonly MetricAgreement[]): string {
       number(row.alpha),
       row.chance === null ? '–' : row.chance.toFixed(3),
     ]),
+    { numbers: true },
   );
 }

@@ -3,13 +3,17 @@ import type { EvalHost } from '../host.ts';
 import { runName } from '../speechrole/run-view.ts';
 import { compareRuns } from '../speechrole/summary/score-table.ts';
 import { comparisonText } from '../speechrole/summary/score-text.ts';
-import { parseFlags } from './flags.ts';
+import { parseFlags } from '../../server/terminal/flags.ts';
 import { readingFlags, readWith } from './rescore.ts';
 
 /** `dramatis eval compare A B`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
-  const flags = { ...readingFlags, json: { type: 'boolean', help: 'print numbers' } } as const;
-  const parsed = parseFlags('compare', 'A B [--aggregation HOW] [--json]', args, flags, host);
+  const flags = { ...readingFlags, json: { type: 'boolean', help: 'print JSON' } } as const;
+  const parsed = parseFlags(
+    { name: 'eval compare', synopsis: 'A B [--aggregation HOW] [--json]', flags },
+    args,
+    host.print,
+  );
   if (parsed === undefined) return 0;
   const [first, second, ...more] = parsed.positionals;
   if (first === undefined || second === undefined || more.length > 0)
@@ -18,9 +22,12 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   const how = (view: typeof a): string =>
     [view.config.protocol, view.config.prompts ?? 'our prompts', view.config.judge?.model ?? 'no judge'].join(', ');
   if (how(a) !== how(b))
-    throw new EvalError('usage', `The runs were judged differently (${how(a)}; ${how(b)}): they cannot be compared.`);
+    throw new EvalError(
+      'usage',
+      `The runs were judged differently (${how(a)}; ${how(b)}), so they cannot be compared.`,
+    );
   if (a.record.header.data.hash !== b.record.header.data.hash)
-    host.print('The data of the two differ; dialogues of the same name are compared.');
+    host.print('The two runs have different data; dialogues with the same name are compared.');
   const all: Record<string, unknown> = {};
   for (const language of ['en', 'zh'] as const) {
     const of = (view: typeof a): typeof a.judged => view.judged.filter((sample) => sample.language === language);

@@ -1,12 +1,12 @@
 import path from 'node:path';
+import { openProgressBar, type ProgressBar } from '../../server/terminal/progress-bar.ts';
 import { openBudget } from '../budget.ts';
 import { machineClock } from '../clock.ts';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { openProgress } from '../progress.ts';
 import { openRunFolder } from '../run-folder.ts';
 import { openRunLog, readRunLog } from '../run-log.ts';
-import { noPriorResults, runTask } from '../runner.ts';
+import { noPriorResults, runTask, type RunProgress } from '../runner.ts';
 import { resultsJson } from '../speechrole/summary/export.ts';
 import { openRun } from '../speechrole/open-run.ts';
 import type { RunConfig } from '../speechrole/run-config.ts';
@@ -19,7 +19,7 @@ export interface ExecuteOptions {
   readonly config: RunConfig;
   readonly folder: string;
   readonly resume: boolean;
-  /** Server flags that hold keys; kept apart because the configuration is written to the log. */
+  /** Server settings that hold keys; kept apart because the configuration is written to the log. */
   readonly secrets: Readonly<Record<string, string | boolean>>;
   readonly maxDollars?: number | undefined;
   readonly maxMinutes?: number | undefined;
@@ -45,10 +45,10 @@ export async function execute(options: ExecuteOptions, host: EvalHost): Promise<
     if (run.problems.length > 10)
       host.print(`data: ${run.problems.length - 10} more problems; see \`eval data check\``);
     if (before !== undefined && before.header.data.hash !== run.header.data.hash)
-      throw new EvalError('data', 'The data has changed since the run began: its scores would not belong together.');
+      throw new EvalError('data', 'The data has changed since the run began, so the scores would not be comparable.');
     await log.append(resume ? { event: 'resumed', at: at() } : run.header);
     const budget = openBudget(options, { clock: machineClock, spentDollars: known.spentDollars });
-    const progress = openProgress(host.progress, () => machineClock.now());
+    const progress = openRunProgress(host);
     try {
       ended = await runTask(run.task, known, {
         log,
@@ -73,14 +73,31 @@ export async function execute(options: ExecuteOptions, host: EvalHost): Promise<
   return conclude(options.folder, ended, host);
 }
 
+/** Opens the progress bar of a run, with failures and cost so far. */
+export function openRunProgress(host: EvalHost): { show(state: RunProgress): void; end(): void } {
+  let bar: ProgressBar | undefined;
+  return {
+    show({ total, done, failed, doneNow, spentDollars }) {
+      bar ??= openProgressBar({
+        already: done - doneNow,
+        target: host.progress,
+        now: () => machineClock.now(),
+      });
+      const cost = spentDollars === 0 ? '' : `$${spentDollars.toFixed(2)}`;
+      bar.show({ done, of: total, facts: [`${done}/${total}`, failed === 0 ? '' : `${failed} failed`, cost] });
+    },
+    end: () => bar?.end(),
+  };
+}
+
 async function conclude(folder: string, ended: string, host: EvalHost): Promise<number> {
   const view = await readRun(folder);
   const summary = summarizeRun(view);
   await writeFileAtomic(path.join(folder, 'results.json'), resultsJson(view));
   host.print(summaryText(summary));
   const left = view.record.failures.length;
-  if (ended !== 'finished') host.print(`\nNot finished: ${ended}. Go on with: dramatis eval resume ${folder}`);
-  else if (left > 0) host.print(`\n${left} things failed. Try them again with: dramatis eval resume ${folder}`);
-  else host.print(`\nThe report: dramatis eval report ${folder}`);
+  if (ended !== 'finished') host.print(`\nNot finished: ${ended}. Continue with: dramatis eval resume ${folder}`);
+  else if (left > 0) host.print(`\n${left} tasks failed. Retry them with: dramatis eval resume ${folder}`);
+  else host.print(`\nFor a report: dramatis eval report ${folder}`);
   return ended === 'finished' && left === 0 ? 0 : 1;
 }

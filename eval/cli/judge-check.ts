@@ -3,7 +3,6 @@ import { openBudget } from '../budget.ts';
 import { machineClock } from '../clock.ts';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { openProgress } from '../progress.ts';
 import { openRunFolder } from '../run-folder.ts';
 import { openRunLog, readRunLog } from '../run-log.ts';
 import { noPriorResults, runTask } from '../runner.ts';
@@ -17,47 +16,56 @@ import type { RunConfig } from '../speechrole/run-config.ts';
 import { healthText } from '../speechrole/summary/score-text.ts';
 import { speechRoleTask, type SpeechRoleTask } from '../speechrole/data/task.ts';
 import { readTestData, type TestData } from '../speechrole/data/test-data.ts';
-import { textTable } from '../text-table.ts';
-import { numberOf, parseFlags, textOf } from './flags.ts';
+import { table } from '../../server/terminal/table.ts';
+import { numberFlag, parseFlags, textFlag } from '../../server/terminal/flags.ts';
 import { given, judgeFlags, judgeOf } from './judge-flags.ts';
+import { openRunProgress } from './execute.ts';
 import { parseRunConfig } from './run.ts';
 import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
 
 /** `dramatis eval judge-check`: tests a judge on altered references before its scores are trusted. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const flags = {
-    data: { type: 'string', value: 'DIR', help: 'the test data, whose references are altered' },
-    out: { type: 'string', value: 'DIR', help: 'where the check is kept; one that is there is gone on with' },
-    dialogues: { type: 'string', value: 'N', help: 'how many dialogues (16), each with six probes in both orders' },
-    json: { type: 'boolean', help: 'print numbers' },
+    data: { type: 'string', value: 'DIR', help: 'the test data; its references are altered for the probes' },
+    out: { type: 'string', value: 'DIR', help: 'folder of the check; an unfinished check there is continued' },
+    dialogues: {
+      type: 'string',
+      value: 'N',
+      help: 'number of dialogues (default 16), each with six probes in both orders',
+    },
+    json: { type: 'boolean', help: 'print JSON' },
     ...judgeFlags,
   } as const;
-  const parsed = parseFlags('judge-check', '--data DIR --out DIR --judge URL --judge-model MODEL', args, flags, host);
+  const parsed = parseFlags(
+    { name: 'eval judge-check', synopsis: '--data DIR --out DIR --judge URL --judge-model MODEL', flags },
+    args,
+    host.print,
+  );
   if (parsed === undefined) return 0;
   const { values } = parsed;
-  const [data, out] = [textOf(values.data), textOf(values.out)];
-  if (data === undefined || out === undefined || textOf(values.judge) === undefined)
-    throw new EvalError('usage', '--data, --out and --judge are needed.');
+  const [data, out] = [textFlag(values.data), textFlag(values.out)];
+  if (data === undefined || out === undefined || textFlag(values.judge) === undefined)
+    throw new EvalError('usage', '--data, --out and --judge are required.');
   const config = parseRunConfig(
     given({
       data: path.resolve(data),
       agent: 'probes',
       judge: judgeOf(values),
-      protocol: textOf(values.protocol),
-      prompts: textOf(values.prompts),
-      repeats: numberOf(values.repeats, 'repeats'),
-      parser: textOf(values.parser),
-      parseRetries: numberOf(values['parse-retries'], 'parse-retries'),
-      retries: numberOf(values.retries, 'retries'),
+      protocol: textFlag(values.protocol),
+      prompts: textFlag(values.prompts),
+      repeats: numberFlag(values.repeats, 'repeats'),
+      parser: textFlag(values.parser),
+      parseRetries: numberFlag(values['parse-retries'], 'parse-retries'),
+      retries: numberFlag(values.retries, 'retries'),
     }),
   );
   const { prompts, repeats } = config;
   const protocol = inBothOrders(openProtocol(config.protocol, { prompts, repeats }));
   const test = await readTestData(config.data);
-  const task = checkTask(config, protocol, test, { host, dialogues: numberOf(values.dialogues, 'dialogues') ?? 16 });
+  const task = checkTask(config, protocol, test, { host, dialogues: numberFlag(values.dialogues, 'dialogues') ?? 16 });
   const limits = {
-    maxDollars: numberOf(values['max-cost'], 'max-cost'),
-    maxMinutes: numberOf(values['max-minutes'], 'max-minutes'),
+    maxDollars: numberFlag(values['max-cost'], 'max-cost'),
+    maxMinutes: numberFlag(values['max-minutes'], 'max-minutes'),
   };
   const ended = await perform({ config, protocol, test, task, limits, folder: path.resolve(out) }, host);
   const record = await readRunLog(path.join(out, 'log.jsonl'));
@@ -67,7 +75,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   host.print(
     values.json === true ? JSON.stringify({ results, health }, null, 2) : `${asText(results)}\n\n${healthText(health)}`,
   );
-  if (ended !== 'finished') host.print(`Not finished: ${ended}. The same command goes on.`);
+  if (ended !== 'finished') host.print(`Not finished: ${ended}. Run the same command again to continue.`);
   return ended === 'finished' && results.every(({ passed }) => passed) ? 0 : 1;
 }
 
@@ -105,9 +113,9 @@ async function perform(
   const before = await readRunLog(folder.logFile).catch(() => undefined);
   const known = before ?? noPriorResults;
   const log = await openRunLog(folder.logFile, { fresh: before === undefined });
-  const progress = openProgress(host.progress, () => machineClock.now());
+  const progress = openRunProgress(host);
   try {
-    const header = await headerOf(config, test.samples, test, protocol.promptHashes, host);
+    const header = await headerOf(config, test.samples, test, protocol.promptHashes);
     await log.append(
       before === undefined
         ? { ...header, task: { name: 'judge-check', version: 1 } }
@@ -130,8 +138,8 @@ async function perform(
 
 function asText(results: readonly ProbeResult[]): string {
   const percent = (value: number | null): string => (value === null ? '–' : `${Math.round(100 * value)}`);
-  return textTable(
-    ['reference against', 'metric', 'right', '95 %', 'difference', 'flips', 'unscored', ''],
+  return table(
+    ['reference against', 'metric', 'correct', '95 %', 'difference', 'flips', 'unscored', ''],
     results.map(({ probe, n, right, low, high, difference, flips, unscored, passed }) => [
       `${probe.name} (${probe.help})`,
       metricShort[probe.metric],
@@ -142,5 +150,6 @@ function asText(results: readonly ProbeResult[]): string {
       String(unscored),
       passed ? 'passed' : 'FAILED',
     ]),
+    { numbers: true },
   );
 }

@@ -1,43 +1,42 @@
 import { EvalError } from '../eval-error.ts';
-import type { EvalFlag } from '../host.ts';
-import { numberOf, textOf } from './flags.ts';
+import { numberFlag, textFlag, type FlagFacts } from '../../server/terminal/flags.ts';
 
 /** Flags that select and configure the judge. */
 export const judgeFlags = {
-  judge: { type: 'string', value: 'URL', help: 'an OpenAI-compatible server with audio input, such as https://…/v1' },
-  'judge-model': { type: 'string', value: 'MODEL', help: 'the model there' },
+  judge: { type: 'string', value: 'URL', help: 'OpenAI-compatible server with audio input, such as https://…/v1' },
+  'judge-model': { type: 'string', value: 'MODEL', help: 'model on that server' },
   'judge-dialect': { type: 'string', value: 'KIND', help: 'openai (default), data-url, vllm, dashscope' },
-  'judge-key-env': { type: 'string', value: 'NAME', help: 'the environment variable that holds its key' },
-  'judge-concurrency': { type: 'string', value: 'N', help: 'questions at a time (8)' },
-  'judge-rpm': { type: 'string', value: 'N', help: 'questions a minute at most' },
-  'judge-prices': { type: 'string', value: 'IN,AUDIO,OUT', help: 'US dollars a million tokens, for --max-cost' },
+  'judge-key-env': { type: 'string', value: 'NAME', help: 'environment variable that contains its key' },
+  'judge-concurrency': { type: 'string', value: 'N', help: 'concurrent questions (default 8)' },
+  'judge-rpm': { type: 'string', value: 'N', help: 'most questions per minute' },
+  'judge-prices': { type: 'string', value: 'IN,AUDIO,OUT', help: 'US dollars per million tokens, for --max-cost' },
   protocol: { type: 'string', value: 'NAME', help: 'dramatis (default), v1 or v2' },
-  prompts: { type: 'string', value: 'DIR', help: 'prompt templates in place of ours (eval/prompts)' },
-  repeats: { type: 'string', value: 'K', help: 'dramatis: each order so many times (1)' },
-  parser: { type: 'string', value: 'WHICH', help: 'tolerant (default) or strict, as the reference reads' },
-  'parse-retries': { type: 'string', value: 'N', help: 'unreadable replies are asked for again (2)' },
-  retries: { type: 'string', value: 'N', help: 'further tries of calls that failed (4)' },
-  'max-cost': { type: 'string', value: 'USD', help: 'stop when the judge has cost so much' },
-  'max-minutes': { type: 'string', value: 'N', help: 'stop after so long' },
-} as const satisfies Record<string, EvalFlag>;
+  prompts: { type: 'string', value: 'DIR', help: 'prompt templates to use instead of eval/prompts' },
+  repeats: { type: 'string', value: 'K', help: 'protocol dramatis: how often each order is asked (default 1)' },
+  parser: { type: 'string', value: 'WHICH', help: 'tolerant (default), or strict like the reference implementation' },
+  'parse-retries': { type: 'string', value: 'N', help: 'retries of unreadable replies (default 2)' },
+  retries: { type: 'string', value: 'N', help: 'retries of failed calls (default 4)' },
+  'max-cost': { type: 'string', value: 'USD', help: 'stop when the judge has cost this much' },
+  'max-minutes': { type: 'string', value: 'N', help: 'stop after this many minutes' },
+} as const satisfies Record<string, FlagFacts>;
 
 type Values = Readonly<Partial<Record<keyof typeof judgeFlags, string | boolean>>>;
 
 /** Builds the unvalidated judge configuration from the flags; undefined without `--judge`. */
 export function judgeOf(values: Values): Record<string, unknown> | undefined {
-  const url = textOf(values.judge);
+  const url = textFlag(values.judge);
   if (url === undefined) return undefined;
-  const model = textOf(values['judge-model']);
-  if (model === undefined) throw new EvalError('usage', '--judge-model is needed: which model of the judge’s server.');
-  const prices = textOf(values['judge-prices'])?.split(',').map(Number);
+  const model = textFlag(values['judge-model']);
+  if (model === undefined) throw new EvalError('usage', '--judge-model is required: the model on the judge’s server.');
+  const prices = textFlag(values['judge-prices'])?.split(',').map(Number);
   const [input, audio, output] = prices ?? [];
   return given({
     url,
     model,
-    dialect: textOf(values['judge-dialect']),
-    keyEnv: textOf(values['judge-key-env']),
-    concurrency: numberOf(values['judge-concurrency'], 'judge-concurrency'),
-    rpm: numberOf(values['judge-rpm'], 'judge-rpm'),
+    dialect: textFlag(values['judge-dialect']),
+    keyEnv: textFlag(values['judge-key-env']),
+    concurrency: numberFlag(values['judge-concurrency'], 'judge-concurrency'),
+    rpm: numberFlag(values['judge-rpm'], 'judge-rpm'),
     prices: prices === undefined ? undefined : { input, audio, output },
   });
 }

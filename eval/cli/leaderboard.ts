@@ -2,14 +2,15 @@ import type { EvalHost } from '../host.ts';
 import { leaderboard, paperRows, paperTables, type LeaderboardRow } from '../speechrole/summary/leaderboard.ts';
 import { metricKeys, metricShort } from '../speechrole/judging/metrics.ts';
 import { summarizeRun } from '../speechrole/summary/summary.ts';
-import { scoreText, textTable } from '../text-table.ts';
-import { parseFlags } from './flags.ts';
+import { table } from '../../server/terminal/table.ts';
+import { scoreText } from '../speechrole/summary/score-text.ts';
+import { parseFlags } from '../../server/terminal/flags.ts';
 import { readingFlags, readWith } from './rescore.ts';
 
 /** `dramatis eval leaderboard [RUN…]`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
-  const flags = { ...readingFlags, json: { type: 'boolean', help: 'print rows' } } as const;
-  const parsed = parseFlags('leaderboard', '[RUN…] [--json]', args, flags, host);
+  const flags = { ...readingFlags, json: { type: 'boolean', help: 'print JSON' } } as const;
+  const parsed = parseFlags({ name: 'eval leaderboard', synopsis: '[RUN…] [--json]', flags }, args, host.print);
   if (parsed === undefined) return 0;
   const ours: LeaderboardRow[] = [];
   for (const folder of parsed.positionals) {
@@ -44,10 +45,8 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
       n === null ? '' : String(n),
     ]);
     const head = ['', ...metricKeys.map((metric) => metricShort[metric]), 'Overall', 'n'];
-    host.print(`${heading}\n${textTable(head, body)}\n`);
+    host.print(`${heading}\n${table(head, body, { numbers: true })}\n`);
   }
-  host.print(
-    `Rows without ▸: ${paperTables.source}. Scores of other judges or protocols stand in tables of their own.`,
-  );
+  host.print(`Rows without ▸: ${paperTables.source}. Scores by other judges or protocols are in separate tables.`);
   return 0;
 }

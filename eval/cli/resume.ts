@@ -3,29 +3,29 @@ import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
 import { readRun } from '../speechrole/run-view.ts';
 import { execute } from './execute.ts';
-import { numberOf, onlyPositional, parseFlags, textOf } from './flags.ts';
+import { flagOf, numberFlag, onlyPositional, parseFlags, textFlag } from '../../server/terminal/flags.ts';
 
 /** `dramatis eval resume RUN`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const flags = {
-    agent: { type: 'string', value: 'URL', help: 'where the same system is to be found now' },
-    judge: { type: 'string', value: 'URL', help: 'where the same judge is to be found now' },
-    'max-cost': { type: 'string', value: 'USD', help: 'stop when the whole run has cost so much' },
-    'max-minutes': { type: 'string', value: 'N', help: 'stop after so long' },
+    agent: { type: 'string', value: 'URL', help: 'new address of the same system' },
+    judge: { type: 'string', value: 'URL', help: 'new address of the same judge' },
+    'max-cost': { type: 'string', value: 'USD', help: 'stop when the whole run has cost this much' },
+    'max-minutes': { type: 'string', value: 'N', help: 'stop after this many minutes' },
   } as const;
   const synopsis = 'RUN [--max-cost USD] [--max-minutes N]';
-  const parsed = parseFlags('resume', synopsis, args, flags, host, { takesServerFlags: true });
+  const parsed = parseFlags({ name: 'eval resume', synopsis, flags, settings: 'accepted' }, args, host.print);
   if (parsed === undefined) return 0;
-  const [changed] = Object.keys(parsed.server);
+  const [changed] = Object.keys(parsed.settings);
   if (changed !== undefined)
     throw new EvalError(
       'usage',
-      `A run keeps the settings that it began with: leave out --${changed}. Keys may be given again.`,
+      `A run keeps its initial settings: leave out ${flagOf(changed)}. Only keys may be given again.`,
     );
   const folder = path.resolve(onlyPositional(parsed.positionals, 'the folder of one run'));
   const { config } = await readRun(folder);
-  const judge = textOf(parsed.values.judge);
-  const agent = textOf(parsed.values.agent) ?? config.agent;
+  const judge = textFlag(parsed.values.judge);
+  const agent = textFlag(parsed.values.agent) ?? config.agent;
   return execute(
     {
       config: {
@@ -36,8 +36,8 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
       folder,
       resume: true,
       secrets: parsed.secrets,
-      maxDollars: numberOf(parsed.values['max-cost'], 'max-cost'),
-      maxMinutes: numberOf(parsed.values['max-minutes'], 'max-minutes'),
+      maxDollars: numberFlag(parsed.values['max-cost'], 'max-cost'),
+      maxMinutes: numberFlag(parsed.values['max-minutes'], 'max-minutes'),
     },
     host,
   );

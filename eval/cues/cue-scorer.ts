@@ -118,8 +118,8 @@ async function openRecognizer(
   }
   const { adapter } = await import('../../voices/recognizers/openai-transcriptions.ts');
   const settings = adapter.settings.parse({ baseUrl: wanted.url, model: wanted.model });
-  const care = [adapter.care?.(settings)];
-  const recognizer = adapter.open(settings, openContext('recognizer of the cues', { key: wanted.key, care }));
+  const callPolicy = [adapter.callPolicy?.(settings)];
+  const recognizer = adapter.open(settings, openContext('recognizer of the cues', { key: wanted.key, callPolicy }));
   return { recognizer, close: async () => recognizer.close?.() };
 }
 

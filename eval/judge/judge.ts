@@ -69,7 +69,7 @@ export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
   const upstream = openContext('judge', {
     key: settings.key,
     // Same timeout as the reference implementation.
-    care: [{ timeouts: { connectMs: 10_000, firstByteMs: 300_000, betweenBytesMs: 60_000 } }],
+    callPolicy: [{ timeouts: { connectMs: 10_000, firstByteMs: 300_000, betweenBytesMs: 60_000 } }],
     settingNames: { baseUrl: '--judge', model: '--judge-model', key: 'the variable that --judge-key-env names' },
   });
   const dialect = judgeDialects[settings.dialect];

@@ -60,8 +60,8 @@ export function judgeSection({ health }: RunSummary): string {
             value: share(health.flips),
             note: `the better one changed with the order, of ${health.swapped} pairs`,
           },
-          { name: 'First wins both', value: share(health.firstWinsBoth), note: 'whoever came first was better' },
-          { name: 'Second wins both', value: share(health.secondWinsBoth), note: 'whoever came second was better' },
+          { name: 'First wins both', value: share(health.firstWinsBoth), note: 'the first one won in both orders' },
+          { name: 'Second wins both', value: share(health.secondWinsBoth), note: 'the second one won in both orders' },
           { name: 'Advantage of the first', value: score(health.firstAdvantage), note: 'points, mean' },
         ];
   const repeats: Tile[] =

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { packageVersion } from '../../server/terminal/version.ts';
 import type { DialogueAgent } from './data/dialogue-agent.ts';
 import { storedAgent } from '../agents/stored-agent.ts';
 import { wireAgent } from '../agents/wire-agent.ts';
@@ -33,7 +34,7 @@ const retryable = { clock: machineClock, random: seededRandom(7) };
 type Secrets = Readonly<Record<string, string | boolean>>;
 
 export interface OpenOptions {
-  /** Server flags that hold keys. */
+  /** Server settings that hold keys. */
   readonly secrets?: Secrets;
   /** Known outputs; if they cover all samples, the system under test is not started. */
   readonly outputs?: ReadonlyMap<string, unknown>;
@@ -48,14 +49,14 @@ export async function openRun(
 ): Promise<OpenedRun> {
   const data = await readTestData(config.data, { reference: config.reference });
   const samples = selectSamples(data.samples, config.select);
-  if (samples.length === 0) throw new EvalError('usage', 'No dialogue is left of the data: choose others.');
+  if (samples.length === 0) throw new EvalError('usage', 'The selection contains no dialogues.');
   const protocol = openProtocol(config.protocol, { prompts: config.prompts, repeats: config.repeats });
   const cues = await openCueScorers(config, host);
   const scorers = [...judgeScorers(config, host, protocol), ...cues.scorers];
   const agent = await openAgent({ config, samples, folder, secrets, outputs }, host);
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
-    header: await headerOf(config, samples, data, protocol.promptHashes, host),
+    header: await headerOf(config, samples, data, protocol.promptHashes),
     // Enough questions for twice the judge's concurrency; no more, because each dialogue in progress holds its
     // recordings in memory.
     concurrency:
@@ -111,11 +112,10 @@ interface OpenedCues {
 }
 
 async function openCueScorers(config: RunConfig, host: EvalHost): Promise<OpenedCues> {
-  const { cues: names, cueRecognizer, speakerModels, dnsmosModel, roleVoices } = config;
+  const { cues: names, cueAsr, speakerModels, dnsmosModel, roleVoices } = config;
   if (names.length === 0) return { scorers: [], close: async () => undefined };
   const { openCues } = await import('../cues/cue-scorer.ts');
-  const recognizer =
-    cueRecognizer === undefined ? undefined : { ...cueRecognizer, key: keyIn(cueRecognizer.keyEnv, host) };
+  const recognizer = cueAsr === undefined ? undefined : { ...cueAsr, key: keyIn(cueAsr.keyEnv, host) };
   const { scorer, close } = await openCues({ names, recognizer, speakerModels, dnsmosModel, roleVoices }, host);
   return { scorers: [scorer], close };
 }
@@ -185,7 +185,7 @@ async function startOurs(
   await writePacks(samples, charactersDir, config.persona);
   const references = await referencesOf(config, samples);
   return host.startServer({
-    flags: { ...config.server, ...secrets },
+    settings: { ...config.server, ...secrets },
     charactersDir,
     references,
     sessions: config.agentConcurrency + 4,
@@ -222,14 +222,13 @@ export async function headerOf(
   samples: readonly DialogueSample[],
   data: TestData,
   prompts: Readonly<Record<string, string>>,
-  host: EvalHost,
 ): Promise<RunHeader> {
   return {
     event: 'run',
     log: 1,
     at: new Date().toISOString(),
     task: { name: 'speechrole-eval', version: 1 },
-    versions: { dramatis: host.version, node: process.versions.node },
+    versions: { dramatis: packageVersion(), node: process.versions.node },
     commit: await commitOf(),
     config,
     models: { agent: config.agent, ...(config.judge === undefined ? {} : { judge: config.judge.model }) },

@@ -29,7 +29,7 @@ export const runConfigSchema = z.strictObject({
   /** Dialogues answered concurrently. */
   agentConcurrency: z.number().int().min(1).default(4),
   agentRpm: z.number().positive().optional(),
-  /** Flags of the server started for `ours`. */
+  /** Settings of the server started for `ours`. */
   server: z.record(z.string(), z.union([z.string(), z.boolean()])).default({}),
   select: z
     .strictObject({
@@ -66,7 +66,7 @@ export const runConfigSchema = z.strictObject({
   /** Paralinguistic cues to measure in addition to the judge's scores. */
   cues: z.array(z.string()).default([]),
   /** OpenAI-compatible transcription server for `wer`. */
-  cueRecognizer: z.strictObject({ url: z.string(), model: z.string(), keyEnv: z.string().optional() }).optional(),
+  cueAsr: z.strictObject({ url: z.string(), model: z.string(), keyEnv: z.string().optional() }).optional(),
   /** ONNX files for `similarity` and `dnsmos`. */
   speakerModels: z.array(z.string()).default([]),
   dnsmosModel: z.string().optional(),

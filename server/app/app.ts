@@ -21,11 +21,10 @@ import { ClientSecrets } from '../http/client-secrets.ts';
 import { addCors } from '../http/cors.ts';
 import { createAuthGuard, type AuthGuard } from '../http/auth-guard.ts';
 import { LiveSessions } from '../http/live-sessions.ts';
-import type { SessionDeps } from '../transports/websocket/open-session.ts';
 import { openFastify, type ListenParts } from '../http/open-fastify.ts';
 import { sendProblem } from '../http/problem.ts';
 import { addRest } from '../rest/rest.ts';
-import { serveSocket, type SocketRequest } from '../transports/websocket/realtime.ts';
+import { serveSocket, type SocketDeps, type SocketRequest } from '../transports/websocket/realtime.ts';
 
 /** Dependencies of the server. The caller opens and closes them. */
 export interface AppParts extends ListenParts {
@@ -52,10 +51,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addCors(app, config);
   const { sessions = new LiveSessions(config) } = parts;
   const secrets = new ClientSecrets();
-  const door = createAuthGuard(config, secrets, sessions);
-  const lobby = new ResumableSessions(config.resumeGraceSeconds * 1000);
+  const auth = createAuthGuard(config, secrets, sessions);
+  const resumableSessions = new ResumableSessions(config.resumeGraceSeconds * 1000);
   const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined);
-  const shared = { ...parts, lobby, sessions, telemetry: bothOf(metrics, parts.tracing) };
+  const shared = { ...parts, lobby: resumableSessions, sessions, telemetry: bothOf(metrics, parts.tracing) };
   await app.register(fastifyWebsocket, {
     options: {
       // Twice the limit, so that a frame slightly too large gets a coded error and the session survives.
@@ -70,23 +69,23 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(fastifyStatic, { root: clientFolder, prefix: '/client/', decorateReply: false });
   app.get('/characters.html', (_request, reply) => reply.sendFile('characters.html', webFolder));
   app.get('/', (_request, reply) => reply.sendFile('index.html', webFolder));
-  addInformation(app, parts, sessions, door);
-  addMetrics(app, metrics, door);
-  addRealtime(app, shared, door);
-  addClientSecrets(app, parts, secrets, door);
-  addTwilio(app, shared, door);
-  addCalls(app, shared, door);
-  await addRest(app, { ...parts, secrets }, door);
+  addInformation(app, parts, sessions, auth);
+  addMetrics(app, metrics, auth);
+  addRealtime(app, shared, auth);
+  addClientSecrets(app, parts, secrets, auth);
+  addTwilio(app, shared, auth);
+  addCalls(app, shared, auth);
+  await addRest(app, { ...parts, secrets }, auth);
   app.addHook('preClose', async () => {
     await sessions.drain(0);
-    lobby.closeAll();
+    resumableSessions.closeAll();
   });
   return app;
 }
 
-function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, door: AuthGuard): void {
+function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, auth: AuthGuard): void {
   const { config, engines, characters, version } = parts;
-  const guard = { onRequest: door.serverKey };
+  const guard = { onRequest: auth.serverKey };
   const started = process.uptime();
   const asyncapi = asyncapiDocument(version);
   const importedFolder = path.resolve(config.dataDir, 'characters');
@@ -129,27 +128,27 @@ function bothOf(metrics: Telemetry, tracing: Telemetry | undefined): Telemetry {
       metrics.note(event, about);
       tracing.note(event, about);
     },
-    noteVoiceSimilarity: (likeness) => metrics.noteVoiceSimilarity?.(likeness),
+    noteVoiceSimilarity: (similarity) => metrics.noteVoiceSimilarity?.(similarity),
   };
 }
 
-function addMetrics(app: FastifyInstance, metrics: Metrics, door: AuthGuard): void {
-  app.get('/metrics', { onRequest: door.serverKey }, async (_request, reply) => {
+function addMetrics(app: FastifyInstance, metrics: Metrics, auth: AuthGuard): void {
+  app.get('/metrics', { onRequest: auth.serverKey }, async (_request, reply) => {
     reply.type(metrics.contentType);
     return metrics.text();
   });
 }
 
-function addRealtime(app: FastifyInstance, shared: Omit<SessionDeps, 'visitor'>, door: AuthGuard): void {
+function addRealtime(app: FastifyInstance, shared: Omit<SocketDeps, 'visitor'>, auth: AuthGuard): void {
   app.route({
     method: 'GET',
     url: '/v1/realtime',
-    onRequest: door.session,
+    onRequest: auth.session,
     handler: (_request, reply) =>
       sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
     wsHandler: (socket, request) => {
       shared.sessions.add(socket);
-      const deps = { ...shared, visitor: door.authenticatedCaller(request) };
+      const deps = { ...shared, visitor: auth.authenticatedCaller(request) };
       serveSocket(socket, { ...socketRequest(request.query), beta: speaksBeta(request.headers) }, deps, request.log);
     },
   });

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import { readCast } from '../cast/cast.ts';
@@ -10,6 +8,7 @@ import type { CostLog } from '../engines/open-planned.ts';
 import { providerFallbackNotes } from '../telemetry/provider-fallback-notes.ts';
 import { openEngines, type Engines } from '../engines/engines.ts';
 import { candidateProviders, thisMachine } from '../engines/gpu-detection.ts';
+import { packageVersion } from '../terminal/version.ts';
 import { buildApp } from './app.ts';
 import { LiveSessions } from '../http/live-sessions.ts';
 import { openMemories } from '../memory/memories.ts';
@@ -34,18 +33,18 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const characters = await readCast(config);
   if (!characters.has(config.defaultCharacter))
     throw new ConfigError(
-      `DRAMATIS_DEFAULT_CHARACTER is "${config.defaultCharacter}"; there is ${[...characters.keys()].join(', ')}.`,
+      `DRAMATIS_DEFAULT_CHARACTER is "${config.defaultCharacter}", which does not exist. The characters are: ${[...characters.keys()].join(', ')}.`,
     );
   if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
   const tls = await openTls(config);
   const sessions = new LiveSessions(config);
-  let tell: CostLog | undefined;
+  let logCall: CostLog | undefined;
   const execution = providerFallbackNotes();
-  const engines = await openEngines(config, (cost) => tell?.(cost), execution.take);
+  const engines = await openEngines(config, (cost) => logCall?.(cost), execution.take);
   const version = packageVersion();
-  let tellFault: ((fault: unknown) => void) | undefined;
+  let logVoiceFault: ((fault: unknown) => void) | undefined;
   const memoryFaults: unknown[] = [];
-  let tellMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
+  let logMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
   const { otlpEndpoint } = config;
   // Closed in reverse order, also if the start fails.
   const opened = new AsyncDisposableStack();
@@ -57,18 +56,18 @@ export async function startServer(config: Config): Promise<RunningServer> {
         ? undefined
         : (await import('../telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
     opened.defer(() => tracing?.close());
-    const voiceWatch = watchVoices(engines, (fault) => tellFault?.(fault));
+    const voiceWatch = watchVoices(engines, (fault) => logVoiceFault?.(fault));
     opened.defer(() => voiceWatch?.close());
-    const { chatModel, meanings } = engines;
-    const onMemoryFault = (fault: unknown): void => tellMemoryFault(fault);
-    const memories = await openMemories({ config, chatModel, meanings, characters, onFault: onMemoryFault });
+    const { chatModel, embedder } = engines;
+    const onMemoryFault = (fault: unknown): void => logMemoryFault(fault);
+    const memories = await openMemories({ config, chatModel, embedder, characters, onFault: onMemoryFault });
     opened.defer(() => memories.close());
     const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
     opened.defer(() => app.close());
-    tellMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'the memories');
-    for (const fault of memoryFaults) tellMemoryFault(fault);
-    tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
-    tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
+    logMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'memory failed');
+    for (const fault of memoryFaults) logMemoryFault(fault);
+    logVoiceFault = (fault) => app.log.warn({ fault: String(fault) }, 'voice similarity was not measured');
+    logCall = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
     execution.tellTo((facts, text) => app.log.warn(facts, text));
     // The caller prints the address, so Fastify's own line is suppressed.
     app.log.level = 'warn';
@@ -109,16 +108,10 @@ function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void
     await selectProviders(config, { signal: proving.signal, tell: (level, text) => log[level](text) });
   };
   const proof = prove().catch((fault: unknown) => {
-    log.warn({ fault: String(fault) }, 'it could not be found out what the GPU is good for');
+    log.warn({ fault: String(fault) }, 'the GPU could not be tested');
   });
   return async () => {
     proving.abort();
     await proof;
   };
-}
-
-/** The version in package.json. */
-export function packageVersion(): string {
-  const file = path.join(import.meta.dirname, '../../package.json');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

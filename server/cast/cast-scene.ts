@@ -60,6 +60,6 @@ function noSuchScene(id: string, characters: ReadonlyMap<string, Character>): Pr
 }
 
 function notAllowed({ id }: Character): Problem {
-  const message = `The client secret was made for ${id}: make another one for the scene.`;
+  const message = `The client secret is for the character ${id}. Make one for the scene.`;
   return { code: 'character_not_allowed', message, param: 'session.x_dramatis.scene' };
 }

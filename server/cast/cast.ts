@@ -21,7 +21,7 @@ export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string
  */
 export async function readCharacters(
   config: CharacterPlaces,
-  onLeftOut: OnSkippedPack = tellLeftOut,
+  onLeftOut: OnSkippedPack = reportSkipped,
 ): Promise<Map<string, Character>> {
   const found = await Promise.all(
     foldersOf(config).map((folder) => loadCharacters(folder, leaveOut(folder, onLeftOut))),
@@ -32,7 +32,7 @@ export async function readCharacters(
 /** Loads all characters, followed by the scenes that they play in. Broken packs are skipped as in `readCharacters`. */
 export async function readCast(
   config: CharacterPlaces,
-  onLeftOut: OnSkippedPack = tellLeftOut,
+  onLeftOut: OnSkippedPack = reportSkipped,
 ): Promise<Map<string, Character>> {
   const characters = await readCharacters(config, onLeftOut);
   const stages = await Promise.all(
@@ -44,8 +44,8 @@ export async function readCast(
 /** Receives one line for each skipped pack: the file and its error. */
 export type OnSkippedPack = (line: string) => void;
 
-function tellLeftOut(line: string): void {
-  process.stderr.write(`Left out: ${line}\n`);
+function reportSkipped(line: string): void {
+  process.stderr.write(`Skipped: ${line}\n`);
 }
 
 /** A card that is wrong throughout has an error for each field; the first ones are enough. */
@@ -72,7 +72,7 @@ export async function findCharacter(
     return { character: await loadCharacter(folder), folder };
   }
   const known = [...(await readCharacters(config)).keys()].join(', ');
-  throw new CharacterError(`There is no character "${id}"; there is ${known}`);
+  throw new CharacterError(`There is no character "${id}". Known: ${known}`);
 }
 
 type CharacterPlaces = Partial<Pick<Config, 'charactersDir' | 'dataDir'>>;

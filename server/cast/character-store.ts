@@ -184,20 +184,20 @@ function isAmong(revision: string, revisions: string): boolean {
 }
 
 function exists(id: string): CharacterStoreError {
-  return new CharacterStoreError(409, { code: 'character_exists', message: `There is a character "${id}" already.` });
+  return new CharacterStoreError(409, { code: 'character_exists', message: `A character "${id}" already exists.` });
 }
 
 function readOnly(id: string): CharacterStoreError {
-  const message = `${id} was not imported, so it stays as it is. Make a copy to change it.`;
+  const message = `${id} was not imported, so it is read-only. Copy it, and edit the copy.`;
   return new CharacterStoreError(403, { code: 'character_read_only', message });
 }
 
 function changed(name: string): CharacterStoreError {
-  const message = `${name} was changed by somebody else since you opened it. Nothing was saved: open it again, or save yours as a copy.`;
+  const message = `${name} was changed by someone else after you opened it. Nothing was saved. Open it again, or save yours as a copy.`;
   return new CharacterStoreError(412, { code: 'character_changed', message });
 }
 
 function inScene(name: string, scene: string): CharacterStoreError {
-  const message = `${name} plays in the scene "${scene}". Remove the scene first.`;
+  const message = `${name} appears in the scene "${scene}". Remove the scene first.`;
   return new CharacterStoreError(409, { code: 'character_in_scene', message });
 }

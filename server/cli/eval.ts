@@ -1,46 +1,28 @@
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runEval } from '../../eval/cli/eval.ts';
 import type { EvalHost } from '../../eval/host.ts';
 import { keyIn } from '../config/api-keys.ts';
-import { flagOf, readConfig, settingFacts } from '../config/config.ts';
-import { helpText, optionProblem } from '../terminal/help-text.ts';
+import { readConfig } from '../config/config.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 
 /** `dramatis eval …`: gives the harness a terminal, and starts our own servers for it to measure. */
-export async function run(args: string[]): Promise<number> {
-  const host: EvalHost = {
-    version: versionOf(),
-    serverFlags: Object.fromEntries(
-      Object.entries(settingFacts).map(([setting, { onOff }]) => [
-        flagOf(setting),
-        onOff === true ? ('boolean' as const) : ('string' as const),
-      ]),
-    ),
-    secretFlags: Object.entries(settingFacts).flatMap(([setting, { secret }]) =>
-      secret === true ? [flagOf(setting)] : [],
-    ),
-    helpText,
-    optionProblem,
+export function run(args: string[]): Promise<number> {
+  return runEval(args, {
     startServer: startMeasured,
     signal: interruptSignal(),
     environment: process.env,
     print: (text) => console.log(text),
     progress: process.stderr,
-  };
-  return runEval(args, host);
+  });
 }
 
 /** Starts a server on a free loopback port, with the roles as characters and their clips as voice references. */
 async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): ReturnType<EvalHost['startServer']> {
-  const { flags, charactersDir, references, sessions, audioRate } = options;
+  const { settings, charactersDir, references, sessions, audioRate } = options;
   // Imported lazily: most commands start no server.
   const { startServer } = await import('../app/serve.ts');
-  const settings = Object.fromEntries(
-    Object.keys(settingFacts).map((setting) => [setting, flags[flagOf(setting)] ?? undefined]),
-  );
   const config = readConfig({ flags: settings, environment: process.env });
   const { tlsCert: _cert, tlsKey: _key, ...plain } = config;
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-eval-'));
@@ -66,7 +48,7 @@ async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): R
       summary.every(({ stage }) => stage !== 'omni')
     )
       console.log(
-        'No chat model is configured, so the roles can only evade: name one (--llm-base-url, --preset, --engines).',
+        'No LLM is configured, so the roles can only give evasive answers: configure one (--llm-base-url, --preset or --engines).',
       );
     const [entry] = config.apiKeys;
     return {
@@ -93,9 +75,4 @@ async function withReferences(
   const place = path.join(folder, 'engines.json');
   await writeFile(place, JSON.stringify(merged));
   return { engines: place };
-}
-
-function versionOf(): string {
-  const file = path.join(import.meta.dirname, '../../package.json');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

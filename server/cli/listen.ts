@@ -3,7 +3,8 @@ import { createVadHysteresis } from '../../voices/dsp/vad-hysteresis.ts';
 import { detectVoice, transcribeRecording } from '../../voices/recognition/transcribe-recording.ts';
 import { openEngines } from '../engines/engines.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
-import { parseCommand, UsageError } from '../terminal/usage.ts';
+import { parseCommand } from '../terminal/commands.ts';
+import { UsageError } from '../terminal/flags.ts';
 
 interface Segment {
   readonly startMs: number;
@@ -78,9 +79,9 @@ function print(
   console.log(`${file}: ${seconds(durationMs)}`);
   console.log(`  speech      ${sparkline(probabilities, Math.max(20, (process.stdout.columns ?? 100) - 16))}`);
   for (const { startMs, endMs } of segments) console.log(`  segment     ${seconds(startMs)} – ${seconds(endMs)}`);
-  if (segments.length === 0) console.log('  segment     none: no speech was found');
+  if (segments.length === 0) console.log('  segment     none: no speech detected');
   const { unclear } = final as { unclear: { message: string } | null };
-  console.log(`  transcript  ${final.transcript === '' ? `(${unclear?.message ?? 'nothing'})` : final.transcript}`);
+  console.log(`  transcript  ${final.transcript === '' ? `(${unclear?.message ?? 'none'})` : final.transcript}`);
   if (final.confidence !== null) console.log(`  confidence  ${final.confidence.toFixed(2)}`);
 }
 

@@ -3,19 +3,24 @@ import { writeFile } from 'node:fs/promises';
 import { MemoryError, type Correction, type MemoryRecord, type UserKey } from '../memory/record.ts';
 import { exportOf } from '../memory/exported.ts';
 import { memoryFile, MemoryStore } from '../memory/store.ts';
+import { parseCommand } from '../terminal/commands.ts';
+import { textFlag, UsageError } from '../terminal/flags.ts';
 import { table } from '../terminal/table.ts';
-import { parseCommand, UsageError } from '../terminal/usage.ts';
 
 const flags = {
-  user: { type: 'string', value: 'NAME', help: 'whose memories, by the name that their client gives' },
-  key: { type: 'string', value: 'ID', help: 'of which server key, as `list` shows it; needed where two have the user' },
-  'to-user': { type: 'string', value: 'NAME', help: 'move: whose they are to be; the same name unless given' },
-  'to-key': { type: 'string', value: 'ID', help: 'move: of which server key; the same unless given' },
-  character: { type: 'string', value: 'ID', help: 'only what this character remembers' },
-  text: { type: 'string', value: 'TEXT', help: 'correct: what a fact or summary is to say' },
+  user: { type: 'string', value: 'NAME', help: 'user, by the name that the client gives' },
+  key: {
+    type: 'string',
+    value: 'ID',
+    help: 'server key of the user, as shown by `list`; required if two keys have this user',
+  },
+  'to-user': { type: 'string', value: 'NAME', help: 'move: new user name (default: unchanged)' },
+  'to-key': { type: 'string', value: 'ID', help: 'move: new server key (default: unchanged)' },
+  character: { type: 'string', value: 'ID', help: 'only memories of this character' },
+  text: { type: 'string', value: 'TEXT', help: 'correct: new text of a fact or summary' },
   asked: { type: 'string', value: 'TEXT', help: 'correct: what the user said in a turn' },
-  answered: { type: 'string', value: 'TEXT', help: 'correct: what the character said in it' },
-  out: { type: 'string', value: 'FILE', help: 'export: the file to write; else standard output' },
+  answered: { type: 'string', value: 'TEXT', help: 'correct: what the character said in that turn' },
+  out: { type: 'string', value: 'FILE', help: 'export: file to write (default: standard output)' },
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
 
@@ -35,12 +40,14 @@ const actions: Readonly<Record<string, (command: MemoryCommand) => void | Promis
   },
   delete({ store, values, id }) {
     store.remove(personIn(store, values), idFrom(id));
-    console.log(values.json === true ? JSON.stringify({ deleted: id }) : `Deleted ${id}, and what rested on it.`);
+    console.log(
+      values.json === true ? JSON.stringify({ deleted: id }) : `Deleted ${id} and everything derived from it.`,
+    );
   },
   export: exportAll,
   move: moveAll,
   erase({ store, values }) {
-    const count = store.erase(personIn(store, values), textOf(values.character));
+    const count = store.erase(personIn(store, values), textFlag(values.character));
     console.log(values.json === true ? JSON.stringify({ erased: count }) : `Erased ${count} memories.`);
   },
 };
@@ -52,7 +59,7 @@ export async function run(args: string[]): Promise<number> {
   if (parsed === undefined) return 0;
   const [action = '', id] = parsed.positionals;
   const act = actions[action];
-  if (act === undefined) throw new UsageError(`Say what to do: dramatis memory ${Object.keys(actions).join(' | ')}.`);
+  if (act === undefined) throw new UsageError(`Choose an action: dramatis memory ${Object.keys(actions).join(' | ')}.`);
   const file = memoryFile(parsed.config.dataDir);
   if (!existsSync(file))
     throw new MemoryError('memory_not_found', `There are no memories in ${parsed.config.dataDir}.`);
@@ -69,7 +76,7 @@ export async function run(args: string[]): Promise<number> {
 function listPeople({ store, values }: MemoryCommand): void {
   const people = store.people();
   if (values.json === true) console.log(JSON.stringify(people, undefined, 2));
-  else if (people.length === 0) console.log('Nobody is remembered.');
+  else if (people.length === 0) console.log('There are no memories.');
   else {
     const rows = people.map(({ user, owner, character, turns, facts, lastAt }) =>
       [user, owner, character, turns, facts, lastAt.slice(0, 16)].map(String),
@@ -79,9 +86,10 @@ function listPeople({ store, values }: MemoryCommand): void {
 }
 
 function listMemories({ store, values }: MemoryCommand): void {
-  const memories = store.list(personIn(store, values), { character: textOf(values.character) });
+  const character = textFlag(values.character);
+  const memories = store.list(personIn(store, values), character === undefined ? {} : { character });
   if (values.json === true) console.log(JSON.stringify(memories, undefined, 2));
-  else if (memories.length === 0) console.log('Nothing is remembered.');
+  else if (memories.length === 0) console.log('There are no memories of this user.');
   else console.log(table(['id', 'when', 'character', 'what'], memories.map(rowOf)));
 }
 
@@ -99,33 +107,37 @@ function print(memory: MemoryRecord, values: Values): void {
 async function exportAll({ store, values }: MemoryCommand): Promise<void> {
   const person = personIn(store, values);
   const head = { user: person.user, exported_at: new Date().toISOString() };
-  const pieces = exportOf(head, (last) => store.page(person, textOf(values.character), last));
-  const out = textOf(values.out);
-  if (out === '') for await (const piece of pieces) process.stdout.write(piece);
+  const pieces = exportOf(head, (last) => store.page(person, textFlag(values.character), last));
+  const out = textFlag(values.out);
+  if (out === undefined) for await (const piece of pieces) process.stdout.write(piece);
   else {
     await writeFile(out, pieces, { mode: 0o600 });
-    console.log(`Wrote what is remembered of ${person.user} to ${out}.`);
+    console.log(`Exported the memories of ${person.user} to ${out}.`);
   }
 }
 
 /** Moves one user to another name or key; without a name, all users of a key, for example after a key change. */
 function moveAll({ store, values }: MemoryCommand): void {
-  const [toUser, toKey] = [textOf(values['to-user']), textOf(values['to-key'])];
-  const hasUser = textOf(values.user) !== '';
-  if ((toUser === '' && toKey === '') || (!hasUser && (toUser !== '' || typeof values.key !== 'string')))
+  const user = textFlag(values.user);
+  // Users of a server without keys have the empty key.
+  const { key } = values;
+  const [toUser, toKey] = [textFlag(values['to-user']), textFlag(values['to-key'])];
+  const movesUser = user !== undefined && (toUser ?? toKey) !== undefined;
+  const movesKey = user === undefined && typeof key === 'string' && toUser === undefined && toKey !== undefined;
+  if (!movesUser && !movesKey)
     throw new UsageError(
-      'Say what is moved where: --user NAME with --to-user NAME or --to-key ID, or all users of a key with --key ID --to-key ID.',
+      'To move one user, give --user NAME with --to-user NAME or --to-key ID; to move all users of a key, --key ID with --to-key ID.',
     );
-  const from = hasUser ? personIn(store, values) : { owner: textOf(values.key) };
-  const owner = toKey === '' ? from.owner : toKey;
-  const count = store.move(from, 'user' in from ? { owner, user: toUser === '' ? from.user : toUser } : { owner });
+  const from = movesUser ? personIn(store, values) : { owner: String(key) };
+  const owner = toKey ?? from.owner;
+  const count = store.move(from, 'user' in from ? { owner, user: toUser ?? from.user } : { owner });
   console.log(values.json === true ? JSON.stringify({ moved: count }) : `Moved ${count} memories.`);
 }
 
 /** Resolves the named user; if two keys have a user of that name, `--key` decides. */
 function personIn(store: MemoryStore, values: Values): UserKey {
-  const user = textOf(values.user);
-  if (user === '') throw new UsageError('--user is needed. `dramatis memory list` lists who is remembered.');
+  const user = textFlag(values.user);
+  if (user === undefined) throw new UsageError('--user is required. `dramatis memory list` lists the users.');
   const owners = [
     ...new Set(
       store
@@ -136,26 +148,22 @@ function personIn(store: MemoryStore, values: Values): UserKey {
   ];
   const wanted = typeof values.key === 'string' ? owners.filter((owner) => owner === values.key) : owners;
   const [owner, other] = wanted;
-  if (owner === undefined) throw new MemoryError('memory_not_found', `Nobody called "${user}" is remembered.`);
+  if (owner === undefined) throw new MemoryError('memory_not_found', `There are no memories of a user "${user}".`);
   if (other !== undefined)
     throw new UsageError(`Two keys have a user "${user}": choose with --key ${owners.join(' or ')}.`);
   return { owner, user };
 }
 
-function correctionIn({ text, asked, answered }: Values): Correction {
-  if (typeof text === 'string' && text.trim() !== '') return { text: text.trim() };
-  const parts = Object.entries({ asked, answered }).filter(
-    ([, part]) => typeof part === 'string' && part.trim() !== '',
-  );
-  if (parts.length === 0) throw new UsageError('Say what is right: --text, or --asked and --answered of a turn.');
-  return Object.fromEntries(parts);
+function correctionIn(values: Values): Correction {
+  const text = textFlag(values.text)?.trim();
+  if (text !== undefined) return { text };
+  const [asked, answered] = [textFlag(values.asked)?.trim(), textFlag(values.answered)?.trim()];
+  if (asked === undefined && answered === undefined)
+    throw new UsageError('Give the correction: --text, or --asked and --answered of a turn.');
+  return { ...(asked !== undefined && { asked }), ...(answered !== undefined && { answered }) };
 }
 
 function idFrom(id: string | undefined): string {
   if (id !== undefined) return id;
   throw new UsageError('Name a memory. `dramatis memory list --user NAME` lists them.');
-}
-
-function textOf(value: string | boolean | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -6,18 +6,19 @@ import { wireSampleRate } from '../protocol/limits.ts';
 import { Replayer, type ReplayedTurn, type ReplayResult } from '../protocol/replay.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 import { openTargetServer } from './target-server.ts';
-import { printable } from '../terminal/printable.ts';
-import { parseCommand, requireFlag, requireFolderOf, UsageError } from '../terminal/usage.ts';
+import { parseCommand } from '../terminal/commands.ts';
+import { requireFlag, requireFolderOf, textFlag, UsageError } from '../terminal/flags.ts';
+import { printable } from '../terminal/text.ts';
 import { waterfall } from '../terminal/waterfall.ts';
 
 /** `dramatis replay`: streams recordings to a server as a client does, and prints the conversation. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('replay', 'FILE… --character ID [--out reply.wav] [--json]', args, {
-    character: { type: 'string', value: 'ID', help: 'who to talk to' },
+    character: { type: 'string', value: 'ID', help: 'character to talk to' },
     out: { type: 'string', value: 'FILE', help: 'write all replies to this WAV file' },
-    json: { type: 'boolean', help: 'print one JSON object a file' },
-    vad: { type: 'boolean', help: 'let the server find the turns, as with an open microphone' },
-    url: { type: 'string', value: 'URL', help: 'a running server (default: one of its own)' },
+    json: { type: 'boolean', help: 'print one JSON object per file' },
+    vad: { type: 'boolean', help: 'use the server’s VAD, as with an open microphone' },
+    url: { type: 'string', value: 'URL', help: 'a running server (default: starts one)' },
   });
   if (parsed === undefined) return 0;
   const { values, positionals: files, config } = parsed;
@@ -28,7 +29,7 @@ export async function run(args: string[]): Promise<number> {
   const recordings = await Promise.all(
     files.map((file) => readAudioFile(file, { sampleRate: wireSampleRate, signal })),
   );
-  const server = await openTargetServer(typeof values.url === 'string' ? values.url : undefined, config);
+  const server = await openTargetServer(textFlag(values.url), config);
   const replies: Buffer[] = [];
   let failures = 0;
   try {
@@ -47,7 +48,7 @@ export async function run(args: string[]): Promise<number> {
   }
   if (typeof values.out === 'string') {
     await writeWav(values.out, floatsFromPcm16(Buffer.concat(replies)), wireSampleRate);
-    if (values.json !== true) console.log(`The replies are in ${values.out}.`);
+    if (values.json !== true) console.log(`Replies written to ${values.out}.`);
   }
   return failures === 0 ? 0 : 1;
 }
@@ -72,11 +73,11 @@ function asJson(file: string, result: ReplayResult): unknown {
 function asText(file: string, character: string, result: ReplayResult): string {
   const lines = [`\n${file}`];
   for (const turn of result.turns) {
-    lines.push(`  you: ${turn.transcript ?? `(${turn.unclear?.message ?? 'nothing understood'})`}`);
+    lines.push(`  you: ${turn.transcript ?? `(${turn.unclear?.message ?? 'no transcript'})`}`);
     if (turn.status !== null) {
       const note = turn.status === 'completed' ? '' : ` [${turn.status}]`;
-      const stands = turn.mind?.because === undefined ? '' : ` [${turn.mind.name} stood in: ${turn.mind.because}]`;
-      lines.push(`  ${character}: ${turn.reply.trim()}${note}${stands}  (${secondsOf(turn).toFixed(1)} s)`);
+      const fallback = turn.mind?.because === undefined ? '' : ` [fallback ${turn.mind.name}: ${turn.mind.because}]`;
+      lines.push(`  ${character}: ${turn.reply.trim()}${note}${fallback}  (${secondsOf(turn).toFixed(1)} s)`);
     }
     if (turn.latency !== null) lines.push('', waterfall(turn.latency));
     if (turn.firstAudioMs !== null)

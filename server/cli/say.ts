@@ -4,13 +4,14 @@ import { writeWav } from '../../voices/dsp/wav.ts';
 import { openEngines } from '../engines/engines.ts';
 import { readCharacters } from '../cast/cast.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
-import { parseCommand, requireFlag, requireFolderOf, UsageError } from '../terminal/usage.ts';
+import { parseCommand } from '../terminal/commands.ts';
+import { requireFlag, requireFolderOf, UsageError } from '../terminal/flags.ts';
 
 /** `dramatis say`: synthesizes a text in a character's voice. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('say', '"TEXT" --character ID --out FILE', args, {
-    character: { type: 'string', value: 'ID', help: 'whose voice' },
-    out: { type: 'string', value: 'FILE', help: 'the WAV file to write' },
+    character: { type: 'string', value: 'ID', help: 'character whose voice is used' },
+    out: { type: 'string', value: 'FILE', help: 'WAV file to write' },
   });
   if (parsed === undefined) return 0;
   const text = parsed.positionals.join(' ').trim();
@@ -33,7 +34,7 @@ export async function run(args: string[]): Promise<number> {
     const samples = concatSamples(blocks);
     await writeWav(out, samples, synthesizer.sampleRate);
     console.log(
-      `${out}: ${(samples.length / synthesizer.sampleRate).toFixed(2)} s, spoken by ${character.name} (${synthesizer.name})`,
+      `${out}: ${(samples.length / synthesizer.sampleRate).toFixed(2)} s, voice of ${character.name} (TTS ${synthesizer.name})`,
     );
     return 0;
   } finally {

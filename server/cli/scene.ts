@@ -14,13 +14,14 @@ import { Moods } from '../session/history/moods.ts';
 import type { Responder } from '../session/contract/responder.ts';
 import { TurnTimings } from '../session/contract/turn-timings.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
-import { parseCommand, UsageError } from '../terminal/usage.ts';
+import { parseCommand } from '../terminal/commands.ts';
+import { numberFlag, UsageError } from '../terminal/flags.ts';
 
 /** `dramatis scene`: plays a scene with several characters, each in its own voice. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('scene', 'ID [--out FILE] [--turns N]', args, {
-    out: { type: 'string', value: 'FILE', help: 'the WAV file to write' },
-    turns: { type: 'string', value: 'N', help: 'the most turns to play (the scene’s own number otherwise)' },
+    out: { type: 'string', value: 'FILE', help: 'WAV file to write' },
+    turns: { type: 'string', value: 'N', help: 'most turns to play (default: that of the scene)' },
   });
   if (parsed === undefined) return 0;
   const cast = await readCast(parsed.config);
@@ -29,9 +30,9 @@ export async function run(args: string[]): Promise<number> {
   const scene = cast.get(sceneModel(id));
   if (scene?.stage === undefined) {
     const known = scenes.map((each) => each.id.slice(sceneModel('').length)).join(', ');
-    throw new UsageError(`${id === '' ? 'Name a scene' : `There is no scene "${id}"`}. There is ${known}.`);
+    throw new UsageError(`${id === '' ? 'Name a scene' : `There is no scene "${id}"`}. The scenes are: ${known}.`);
   }
-  const turns = turnsOf(parsed.values.turns) ?? scene.stage.scene.turns;
+  const turns = numberFlag(parsed.values.turns, 'turns', { min: 1, isWhole: true }) ?? scene.stage.scene.turns;
   const { out } = parsed.values;
   const signal = interruptSignal();
   const engines = await openEngines(parsed.config);
@@ -62,13 +63,6 @@ export async function run(args: string[]): Promise<number> {
   } finally {
     await engines.close();
   }
-}
-
-function turnsOf(value: string | boolean | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const turns = Number(value);
-  if (!Number.isInteger(turns) || turns < 1) throw new UsageError('--turns must be a whole number from 1 on.');
-  return turns;
 }
 
 /** Formats a position in the recording, such as `1:02.4`. */

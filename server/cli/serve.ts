@@ -1,9 +1,11 @@
 import { printableConfig } from '../config/config.ts';
 import { missingVoices } from '../engines/library-voice.ts';
 import { startServer } from '../app/serve.ts';
+import { engineList } from '../terminal/stage-names.ts';
 import { trustAdvice } from '../tls/credentials.ts';
-import { wrapped } from '../terminal/help-text.ts';
-import { parseCommand, requireNone } from '../terminal/usage.ts';
+import { parseCommand } from '../terminal/commands.ts';
+import { requireNone } from '../terminal/flags.ts';
+import { wrap } from '../terminal/text.ts';
 
 /**
  * `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients disconnect; a second signal ends
@@ -25,19 +27,19 @@ export async function run(args: string[]): Promise<number> {
   const scenes = [...server.characters.values()].filter(({ stage }) => stage !== undefined).length;
   for (const line of [
     `${server.characters.size - scenes} characters, ${scenes} scenes`,
-    server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', '),
+    engineList(server.engines.summary),
     ...server.engines.notes,
     ...missingVoices(server.characters.values(), config.dataDir),
     ...(config.tlsDev ? [trustAdvice(config.dataDir)] : []),
-    'Open the address in a browser, pick a character, and speak.',
+    'Open this address in a browser, choose a character, and speak.',
     'Ctrl-C stops the server.',
   ])
-    console.log(wrapped(`  ${line}`, 4));
+    console.log(wrap(`  ${line}`, 4));
   console.log();
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
-  console.log('Stopping; replies may finish. Once more stops at once.');
+  console.log('Stopping after the current replies. Press Ctrl-C again to stop at once.');
   await server.close();
   return 0;
 }

@@ -1,7 +1,7 @@
 import { keyIn } from '../config/api-keys.ts';
 import type { Config } from '../config/config.ts';
 import { startServer } from '../app/serve.ts';
-import { UsageError } from '../terminal/usage.ts';
+import { UsageError } from '../terminal/flags.ts';
 
 /** A server to connect to: one already running, or our own for the duration of the command. */
 export interface TargetServer {
@@ -15,7 +15,7 @@ export async function openTargetServer(url: string | undefined, config: Config):
   const [entry] = config.apiKeys;
   const access = entry === undefined ? {} : { apiKey: keyIn(entry).key };
   if (url !== undefined && !/^(http|ws)s?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UsageError(`--url: "${url}" is no address. Give one such as http://127.0.0.1:8080.`);
+    throw new UsageError(`--url: "${url}" is not a URL. Use one such as http://127.0.0.1:8080.`);
   if (url !== undefined) return { url, ...access, close: async () => undefined };
   // Only this process connects to it, so it needs no certificate.
   const { tlsCert: _cert, tlsKey: _key, ...plain } = config;

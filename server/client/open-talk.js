@@ -186,9 +186,9 @@ class OpenTalk {
     this.#tell(event);
     if (event.type === 'connection.refused') {
       const { code, message } = event.error ?? {};
-      this.#end(code ?? 'connection_refused', message ?? 'The server refused the talk.');
-    } else if (event.type === 'connection.replaced') this.#end('replaced', 'Somebody else goes on with the session.');
-    else if (event.type === 'connection.closed') this.#end('closed', 'The talk was closed.');
+      this.#end(code ?? 'connection_refused', message ?? 'The server rejected the session.');
+    } else if (event.type === 'connection.replaced') this.#end('replaced', 'Another client resumed the session.');
+    else if (event.type === 'connection.closed') this.#end('closed', 'The session was closed.');
   }
 
   #abandon() {

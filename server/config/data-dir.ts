@@ -17,7 +17,7 @@ export function makeDataDir(dataDir: string, mode?: number, choice = '--data-dir
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EEXIST') return;
-    throw new ConfigError(`${folder}: no folder can be made there (${code}). Choose another with ${choice}.`, {
+    throw new ConfigError(`${folder}: the folder cannot be created (${code}). Choose another with ${choice}.`, {
       cause,
     });
   }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { readCatalogue, type CatalogueModel } from '../../voices/models/catalogue.ts';
 import { findInstalled, type InstalledRecord } from '../../voices/models/installed.ts';
 import type { Config } from '../config/config.ts';
-import type { EngineSettings, Turns } from './engines-file.ts';
+import type { EngineSettings, TurnDetection } from './engines-file.ts';
 
 /** Settings that determine which installed models are used. */
 export type InstalledSettings = Partial<Pick<Config, 'auto' | 'dataDir' | 'modelCatalogue'>> & {
@@ -13,10 +13,10 @@ export type InstalledSettings = Partial<Pick<Config, 'auto' | 'dataDir' | 'model
 /** The installed models, in the form of an engines file. */
 export interface AutoEngines {
   readonly engines: Readonly<Record<string, EngineSettings>>;
-  readonly recognizer?: readonly string[];
-  readonly mind?: readonly string[];
-  readonly synthesizer?: readonly string[];
-  readonly turns?: Turns;
+  readonly asr?: readonly string[];
+  readonly llm?: readonly string[];
+  readonly tts?: readonly string[];
+  readonly turnDetector?: TurnDetection;
 }
 
 /** An installed model, with the files for its engine's settings. */
@@ -26,7 +26,7 @@ interface Found {
 }
 
 /** The embedded engine that is the fallback of each stage. */
-const behind = { recognizer: 'moonshine', mind: 'retrieval', synthesizer: 'embedded' } as const;
+const fallback = { asr: 'moonshine', llm: 'retrieval', tts: 'embedded' } as const;
 
 /**
  * Picks the best installed model for each stage, by the order in the catalogue; undefined without `--auto`. The engine
@@ -35,19 +35,19 @@ const behind = { recognizer: 'moonshine', mind: 'retrieval', synthesizer: 'embed
 export function autoEngines(settings: InstalledSettings): AutoEngines | undefined {
   if (settings.auto !== true) return undefined;
   const best = (role: CatalogueModel['role']): Found | undefined => bestInstalled(settings, role);
-  const chains: Partial<Record<keyof typeof behind, readonly string[]>> = {};
+  const chains: Partial<Record<keyof typeof fallback, readonly string[]>> = {};
   const engines: Record<string, EngineSettings> = {};
-  for (const stage of Object.keys(behind) as (keyof typeof behind)[]) {
+  for (const stage of Object.keys(fallback) as (keyof typeof fallback)[]) {
     const found = best(stage);
     if (found === undefined) continue;
-    chains[stage] = [found.model.id, behind[stage]];
+    chains[stage] = [found.model.id, fallback[stage]];
     engines[found.model.id] = engineOf(found, best('punctuation'));
   }
-  const turns = best('turns')?.files['model'];
+  const detector = best('turn-detector')?.files['model'];
   return {
     engines,
     ...chains,
-    ...(turns && { turns: { kind: 'smart-turn', model: turns.path, sha256: turns.sha256 } }),
+    ...(detector && { turnDetector: { kind: 'smart-turn', model: detector.path, sha256: detector.sha256 } }),
   };
 }
 
@@ -58,7 +58,7 @@ export function withInstalledJudges<
 >(settings: Settings): Settings {
   if (settings.auto !== true) return settings;
   const encoder =
-    settings.speakerEncoder === undefined ? bestInstalled(settings, 'speakers')?.files['model'] : undefined;
+    settings.speakerEncoder === undefined ? bestInstalled(settings, 'speaker-encoder')?.files['model'] : undefined;
   const quality = settings.dnsmos === undefined ? bestInstalled(settings, 'quality')?.files : undefined;
   return {
     ...settings,

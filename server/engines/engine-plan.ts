@@ -10,14 +10,14 @@ import {
   type EnginesFile,
   type Preset,
   type Reference,
-  type Turns,
+  type TurnDetection,
 } from './engines-file.ts';
 import { autoEngines, type InstalledSettings } from './auto-engines.ts';
 import { libraryReference } from './library-voice.ts';
 
 /** A stage of the pipeline. */
-export type Stage = 'recognizer' | 'mind' | 'synthesizer';
-/** A stage, or an omni model in place of reply source and synthesizer. */
+export type Stage = 'asr' | 'llm' | 'tts';
+/** A stage, or an omni model in place of LLM and TTS. */
 type Role = Stage | 'omni';
 
 /** A configured engine. */
@@ -27,7 +27,7 @@ export interface PlannedEngine {
   readonly kind: string;
   /** Settings of the engine, validated by its adapter. */
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly care: CallPolicy;
+  readonly callPolicy: CallPolicy;
   readonly key?: string | undefined;
   /** Environment variable that should hold the key. */
   readonly keyVariable?: string | undefined;
@@ -39,15 +39,14 @@ export interface PlannedEngine {
 
 /** The engines of each stage, in the order in which they are tried. */
 export interface EnginePlan {
-  readonly recognizer: readonly PlannedEngine[];
-  readonly mind: readonly PlannedEngine[];
-  readonly synthesizer: readonly PlannedEngine[];
+  readonly asr: readonly PlannedEngine[];
+  readonly llm: readonly PlannedEngine[];
+  readonly tts: readonly PlannedEngine[];
   /**
-   * Speech-to-speech models that replace reply source and synthesizer, which are the fallback if all of these fail.
-   * Usually empty.
+   * Speech-to-speech models that replace LLM and TTS, which are the fallback if all of these fail. Usually empty.
    */
   readonly omni: readonly PlannedEngine[];
-  readonly turns: Turns;
+  readonly turnDetector: TurnDetection;
   readonly references: Readonly<Record<string, Reference>>;
   /** Looks up a voice of the library. Throws a `VoiceError` if none with this id may be cloned. */
   readonly libraryVoice: (id: string) => Reference;
@@ -61,9 +60,9 @@ export type PlanSettings = Partial<
     Config,
     | 'engines'
     | 'preset'
-    | 'recognizer'
-    | 'mind'
-    | 'synthesizer'
+    | 'asr'
+    | 'llm'
+    | 'tts'
     | 'llmBaseUrl'
     | 'llmModel'
     | 'llmApiKey'
@@ -76,15 +75,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The engines that need no server; each is the last fallback of its stage. */
 export const embeddedKinds: Readonly<Record<Stage, string>> = {
-  recognizer: 'moonshine',
-  mind: 'retrieval',
-  synthesizer: 'embedded',
+  asr: 'moonshine',
+  llm: 'retrieval',
+  tts: 'embedded',
 };
 
 const kindsOf: Readonly<Record<Role, Readonly<Record<string, unknown>>>> = {
-  recognizer: recognizerKinds,
-  mind: chatKinds,
-  synthesizer: synthesizerKinds,
+  asr: recognizerKinds,
+  llm: chatKinds,
+  tts: synthesizerKinds,
   omni: omniKinds,
 };
 
@@ -99,19 +98,19 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   const libraryVoice = (id: string): Reference => libraryReference(settings.dataDir ?? '', id);
   const auto = autoEngines(settings);
   const sources = [file, preset, auto].filter((source) => source !== undefined);
-  const omni = file?.omni ?? (file?.recognizer === undefined ? preset?.omni : undefined);
+  const omni = file?.omni ?? (file?.asr === undefined ? preset?.omni : undefined);
   const engines = changed({ ...auto?.engines, ...preset?.engines }, file?.engines);
   const chainOf = (stage: Stage): readonly PlannedEngine[] => {
     const named = settings[stage] ?? namedByEnvironment(stage, settings) ?? firstOf(sources, stage);
     return (named ?? [embeddedKinds[stage]]).map((name) => findEngine(name, stage, engines, { settings, environment }));
   };
-  const chains = { recognizer: chainOf('recognizer'), mind: chainOf('mind'), synthesizer: chainOf('synthesizer') };
-  const turns = turnsOf(settings, sources);
-  const notes = auto === undefined ? [] : [autoNote(chains, turns, auto.engines)];
+  const chains = { asr: chainOf('asr'), llm: chainOf('llm'), tts: chainOf('tts') };
+  const turnDetector = turnDetectorOf(settings, sources);
+  const notes = auto === undefined ? [] : [autoNote(chains, turnDetector, auto.engines)];
   return {
     ...chains,
     omni: omniOf(omni ?? [], engines, environment),
-    turns,
+    turnDetector,
     references: resolved({ ...preset?.references, ...file?.references }, libraryVoice),
     libraryVoice,
     notes: preset === undefined ? notes : [...notesOn(preset), ...notes],
@@ -121,34 +120,36 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
 /** Summary of the choices made by `--auto`. */
 function autoNote(
   chains: Readonly<Record<Stage, readonly PlannedEngine[]>>,
-  turns: Turns,
+  turnDetector: TurnDetection,
   installed: Readonly<Record<string, unknown>>,
 ): string {
   const parts = (Object.keys(chains) as Stage[]).map((stage) => {
     const name = chains[stage][0]?.name ?? '';
-    const why = name in installed ? 'installed' : name === embeddedKinds[stage] ? 'embedded; none installed' : 'as set';
-    return `${stage} ${name} (${why})`;
+    const why =
+      name in installed ? 'installed' : name === embeddedKinds[stage] ? 'embedded; none installed' : 'configured';
+    return `${stage.toUpperCase()} ${name} (${why})`;
   });
-  return `--auto: ${parts.join(', ')}, turns ${turns.kind}. \`dramatis models list\` shows what may be installed.`;
+  return `--auto: ${parts.join(', ')}, turn detector ${turnDetector.kind}. \`dramatis models list\` lists the models to install.`;
 }
 
 function notesOn({ title, needs, historical }: Preset): string[] {
   return [
     `${title} needs ${needs}`,
     ...historical.map(
-      ({ model, ended, successor }) => `${model} ended on ${ended}: the preset runs its successor, ${successor}`,
+      ({ model, ended, successor }) =>
+        `${model} was discontinued on ${ended}; the preset uses its successor, ${successor}`,
     ),
   ];
 }
 
-function turnsOf(
+function turnDetectorOf(
   { smartTurn, smartTurnHash }: PlanSettings,
-  sources: readonly { readonly turns?: Turns | undefined }[],
-): Turns {
+  sources: readonly { readonly turnDetector?: TurnDetection | undefined }[],
+): TurnDetection {
   if (smartTurn !== undefined) {
     return { kind: 'smart-turn', model: smartTurn, ...(smartTurnHash === undefined ? {} : { sha256: smartTurnHash }) };
   }
-  return sources.map(({ turns }) => turns).find((turns) => turns !== undefined) ?? { kind: 'prosody' };
+  return sources.map((source) => source.turnDetector).find((chosen) => chosen !== undefined) ?? { kind: 'prosody' };
 }
 
 type Engines = Readonly<Record<string, EngineSettings & { readonly kind: string }>>;
@@ -165,7 +166,7 @@ function changed(
     const engine = settings.kind === undefined ? { ...base[name], ...settings } : settings;
     const { kind = base[name]?.kind } = engine;
     if (kind !== undefined) return [name, { ...engine, kind }] as const;
-    throw new ConfigError(`The engine "${name}" has no "kind", and no preset has an engine of that name to change.`);
+    throw new ConfigError(`The engine "${name}" has no "kind", and the preset has no engine of that name to change.`);
   });
   return Object.fromEntries(all);
 }
@@ -187,7 +188,7 @@ function resolved(
 const environmentEngine = 'llm';
 
 function namedByEnvironment(stage: Stage, { llmBaseUrl }: PlanSettings): readonly string[] | undefined {
-  return stage === 'mind' && llmBaseUrl !== undefined ? [environmentEngine] : undefined;
+  return stage === 'llm' && llmBaseUrl !== undefined ? [environmentEngine] : undefined;
 }
 
 function firstOf(
@@ -205,11 +206,11 @@ function findEngine(
 ): PlannedEngine {
   const known = Object.hasOwn(engines, name) ? engines[name] : undefined;
   if (known !== undefined) return planned(name, stage, known, environment);
-  if (name === embeddedKinds[stage]) return { name, kind: name, settings: {}, care: {}, voices: {} };
+  if (name === embeddedKinds[stage]) return { name, kind: name, settings: {}, callPolicy: {}, voices: {} };
   const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: key } = settings;
-  if (stage === 'mind' && name === environmentEngine && baseUrl !== undefined) {
+  if (stage === 'llm' && name === environmentEngine && baseUrl !== undefined) {
     const settingNames = { baseUrl: 'DRAMATIS_LLM_BASE_URL', model: 'DRAMATIS_LLM_MODEL', key: 'DRAMATIS_LLM_API_KEY' };
-    return { name, kind: 'openai-chat', settings: { baseUrl, model }, key, care: {}, voices: {}, settingNames };
+    return { name, kind: 'openai-chat', settings: { baseUrl, model }, key, callPolicy: {}, voices: {}, settingNames };
   }
   return fromShorthand(name, stage, engines);
 }
@@ -220,24 +221,24 @@ function fromShorthand(text: string, stage: Stage, engines: Engines): PlannedEng
   if (!Object.hasOwn(kindsOf[stage], kind)) {
     const named = [embeddedKinds[stage], ...Object.keys(engines)];
     throw new ConfigError(
-      `There is no ${stage} "${text}". Name one of: ${named.join(', ')}, or KIND@URL#MODEL with KIND one of: ${Object.keys(kindsOf[stage]).join(', ')}.`,
+      `There is no ${stage.toUpperCase()} engine "${text}". Use one of: ${named.join(', ')}, or KIND@URL#MODEL, where KIND is one of: ${Object.keys(kindsOf[stage]).join(', ')}.`,
     );
   }
   const settings = { ...(url === undefined ? {} : { baseUrl: url }), ...(model === undefined ? {} : { model }) };
   const place = `DRAMATIS_${stage.toUpperCase()}`;
   const settingNames = {
-    baseUrl: `the address in ${place}`,
+    baseUrl: `the URL in ${place}`,
     model: `the model in ${place}`,
     key: '"apiKeyEnv" in an engines file',
   };
-  return { name: kind, kind, settings, care: {}, voices: {}, settingNames };
+  return { name: kind, kind, settings, callPolicy: {}, voices: {}, settingNames };
 }
 
 function omniOf(names: readonly string[], engines: Engines, environment: Environment): PlannedEngine[] {
   return names.map((name) => {
     const known = Object.hasOwn(engines, name) ? engines[name] : undefined;
     if (known !== undefined) return planned(name, 'omni', known, environment);
-    throw new ConfigError(`There is no engine "${name}", which "omni" names. Describe it under "engines".`);
+    throw new ConfigError(`"omni" names the engine "${name}", which does not exist. Add it to "engines".`);
   });
 }
 
@@ -245,13 +246,13 @@ function planned(name: string, stage: Role, engine: Engines[string], environment
   const { kind, apiKeyEnv, voices = {}, ...rest } = engine;
   if (!Object.hasOwn(kindsOf[stage], kind)) {
     throw new ConfigError(
-      `The engine "${name}" is of the kind "${kind}", which is no ${stage} of this version. There are: ${Object.keys(kindsOf[stage]).join(', ')}.`,
+      `The engine "${name}" has the unknown kind "${kind}". The kinds of ${stage === 'omni' ? 'omni models' : `${stage.toUpperCase()} engines`} are: ${Object.keys(kindsOf[stage]).join(', ')}.`,
     );
   }
-  const careNames = new Set(Object.keys(callPolicySchema.shape));
-  const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !careNames.has(key)));
+  const policyNames = new Set(Object.keys(callPolicySchema.shape));
+  const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !policyNames.has(key)));
   const { timeouts, concurrency, retries, failureCount, restMs, graceMs } = rest;
-  const care: CallPolicy = { timeouts, concurrency, retries, failureCount, restMs, graceMs };
+  const callPolicy: CallPolicy = { timeouts, concurrency, retries, failureCount, restMs, graceMs };
   const key = apiKeyEnv === undefined ? undefined : environment[apiKeyEnv] || undefined;
-  return { name, kind, settings, care, key, keyVariable: apiKeyEnv, voices };
+  return { name, kind, settings, callPolicy, key, keyVariable: apiKeyEnv, voices };
 }

@@ -43,7 +43,7 @@ const clipSchema = z.strictObject({
 });
 
 /** Turn detector: decides whether a user who pauses has finished. */
-const turnsSchema = z.discriminatedUnion('kind', [
+const turnDetectorSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('prosody') }),
   z.strictObject({
     kind: z.literal('smart-turn'),
@@ -68,13 +68,13 @@ const referenceSchema = z
   });
 
 /** All kinds of turn detectors. */
-export const turnKinds = turnsSchema.options.map(({ shape }) => shape.kind.value);
+export const turnDetectorKinds = turnDetectorSchema.options.map(({ shape }) => shape.kind.value);
 
 const stages = {
   /** Engine names in the order in which they are tried: of `engines`, or `moonshine`, `retrieval`, `embedded`. */
-  recognizer: chain.optional(),
-  mind: chain.optional(),
-  synthesizer: chain.optional(),
+  asr: chain.optional(),
+  llm: chain.optional(),
+  tts: chain.optional(),
   /** Speech-to-speech models, in place of the three stages. */
   omni: chain.optional(),
 };
@@ -85,7 +85,7 @@ const enginesFileSchema = z.strictObject({
   preset: z.string().min(1).optional(),
   engines: z.record(engineName, engineSchema).default({}),
   ...stages,
-  turns: turnsSchema.optional(),
+  turnDetector: turnDetectorSchema.optional(),
   /** Voices to clone. */
   references: z.record(whom, referenceSchema).default({}),
 });
@@ -102,7 +102,7 @@ const presetSchema = enginesFileSchema.omit({ preset: true }).extend({
 export type EngineSettings = z.infer<typeof engineSchema>;
 export type EnginesFile = z.infer<typeof enginesFileSchema>;
 export type Preset = z.infer<typeof presetSchema>;
-export type Turns = z.infer<typeof turnsSchema>;
+export type TurnDetection = z.infer<typeof turnDetectorSchema>;
 /** A clip to clone; `voice` is set if it comes from the library. */
 export type Reference = z.infer<typeof clipSchema> & { readonly voice?: string };
 
@@ -139,12 +139,14 @@ export function readEnginesFile(file: string): EnginesFile {
     name,
     localKinds.includes(engine.kind) ? withPlaces(engine, path.dirname(place)) : engine,
   ]);
-  const { turns } = parsed;
+  const { turnDetector } = parsed;
   return {
     ...parsed,
     engines: Object.fromEntries(engines),
     references: Object.fromEntries(references),
-    ...(turns?.kind === 'smart-turn' ? { turns: { ...turns, model: here(turns.model) } } : {}),
+    ...(turnDetector?.kind === 'smart-turn'
+      ? { turnDetector: { ...turnDetector, model: here(turnDetector.model) } }
+      : {}),
   };
 }
 
@@ -162,7 +164,7 @@ function withPlaces(settings: object, folder: string): object {
  */
 export function readPreset(id: string): Preset {
   if (!(presetIds as readonly string[]).includes(id)) {
-    throw new ConfigError(`There is no preset "${id}". There are: ${presetIds.join(', ')}.`);
+    throw new ConfigError(`There is no preset "${id}". Known: ${presetIds.join(', ')}.`);
   }
   return parse(presetSchema, path.join(presetsFolder, `${id}.json`));
 }
@@ -174,9 +176,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, place: string): z.infer
   } catch (cause) {
     // The parser's own message quotes the text, which might contain a key.
     const why =
-      cause instanceof SyntaxError
-        ? 'not valid JSON; a comma or quote too many or too few?'
-        : 'cannot be read; check the path';
+      cause instanceof SyntaxError ? 'not valid JSON; check commas and quotes' : 'cannot be read; check the path';
     throw new ConfigError(`${place}: ${why}`);
   }
   const parsed = schema.safeParse(value);
@@ -190,8 +190,8 @@ export function issueOf(error: z.ZodError): string {
   const where = issue?.path.map(String).join('.') ?? '';
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown.some((key) => /^(?:api_?)?(?:key|token|secret)$/i.test(key))) {
-    return `"${unknown.join('", "')}" has no place in a file: put it into an environment variable and name that in "apiKeyEnv"`;
+    return `"${unknown.join('", "')}" must not be in a file: put it into an environment variable and name the variable in "apiKeyEnv"`;
   }
-  if (unknown.length > 0) return `${where === '' ? '' : `${where}: `}there is no setting "${unknown.join('", "')}"`;
+  if (unknown.length > 0) return `${where === '' ? '' : `${where}: `}unknown setting "${unknown.join('", "')}"`;
   return `${where === '' ? '' : `${where}: `}${issue?.message ?? 'invalid'}`;
 }

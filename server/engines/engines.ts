@@ -40,7 +40,7 @@ export interface Engines {
   /** First chat model, for background work such as memory. Absent if replies come from retrieval only. */
   readonly chatModel?: ChatModel | undefined;
   /** Embedding index of memories and lines. Absent if no embedder is configured. */
-  readonly meanings?: SharedEmbedder | undefined;
+  readonly embedder?: SharedEmbedder | undefined;
   /** The responder of a character: recognizer, reply source and synthesizer. */
   responderFor(character: Character): Responder;
   /** Engine of each stage, with its execution provider and health. */
@@ -88,38 +88,36 @@ export async function openEngines(
   // Must come before any engine is opened, because the speaker encoder is loaded at once.
   const execution = watchExecution(onExecution);
   const { serving } = execution;
-  const { ear, mind, omnis, encoder, mouth } = await openStages(plan, settings, workers, log).catch(
-    (fault: unknown) => {
-      execution.close();
-      throw fault;
-    },
-  );
-  const parts = [ear, mind, omnis, mouth];
+  const { asr, llm, omnis, encoder, tts } = await openStages(plan, settings, workers, log).catch((fault: unknown) => {
+    execution.close();
+    throw fault;
+  });
+  const parts = [asr, llm, omnis, tts];
   const vad = openSilero();
-  const turnDetector = openTurnDetector(plan.turns);
+  const turnDetector = openTurnDetector(plan.turnDetector);
   // Without an LLM, retrieved texts would not be used.
-  const isTold = mind.models.length > 0 || omnis.name !== '';
-  const meanings = isTold ? meaningsOf(config, log) : undefined;
-  const thinkAs = openAgents(mind.models, config.recipe, meanings);
+  const hasModel = llm.models.length > 0 || omnis.name !== '';
+  const embedder = hasModel ? embedderOf(config, log) : undefined;
+  const agentFor = openAgents(llm.models, config.recipe, embedder);
   return {
     vad,
     turnDetector,
-    recognizer: ear.recognizer,
+    recognizer: asr.recognizer,
     ...(encoder === undefined ? {} : { speakerEncoder: encoder }),
-    chatModel: mind.models[0] && gated(mind.models[0]),
-    ...(meanings === undefined ? {} : { meanings }),
-    voiceOf: (character) => mouth.voiceOf(character),
-    responderFor: respondersOf({ ear, mind, omnis, mouth }, thinkAs, meanings),
+    chatModel: llm.models[0] && gated(llm.models[0]),
+    ...(embedder === undefined ? {} : { embedder }),
+    voiceOf: (character) => tts.voiceOf(character),
+    responderFor: respondersOf({ asr, llm, omnis, tts }, agentFor, embedder),
     notes: plan.notes,
     get providers() {
       return Object.fromEntries(serving);
     },
     get summary() {
-      return summaryOf({ vad, turnDetector, ear, mind, omnis, mouth }, serving);
+      return summaryOf({ vad, turnDetector, asr, llm, omnis, tts }, serving);
     },
     async warm(signal, characters = []) {
       // An agent indexes its character's lines when it is created. Doing it here keeps it out of the first turn.
-      for (const character of characters) thinkAs(character);
+      for (const character of characters) agentFor(character);
       const stream = vad.open();
       // Waits for all of them even if one fails: terminating a thread that is in native code kills the whole process.
       const warmed = await Promise.allSettled([
@@ -132,7 +130,7 @@ export async function openEngines(
     },
     async close() {
       execution.close();
-      meanings?.close();
+      embedder?.close();
       await Promise.all([vad.close(), turnDetector.close?.(), encoder?.close(), ...parts.map((part) => part.close())]);
     },
   };
@@ -141,15 +139,15 @@ export async function openEngines(
 /** Opens the engines of all stages. */
 async function openStages(plan: EnginePlan, config: EngineSettings, workers: number, log: CostLog | undefined) {
   // Synthesizers come last: they start their threads at once, and these would leak if a later step failed.
-  const ear = await openRecognizerStage(plan, workers, log);
-  const mind = await openChatStage(plan, log);
+  const asr = await openRecognizerStage(plan, workers, log);
+  const llm = await openChatStage(plan, log);
   const omnis = await openOmniStage(plan, log);
   const encoder = await openEncoder(config, { signal: new AbortController().signal });
-  const mouth = await openSynthesizerStage(plan, workers, log).catch(async (fault: unknown) => {
+  const tts = await openSynthesizerStage(plan, workers, log).catch(async (fault: unknown) => {
     await encoder?.close();
     throw fault;
   });
-  return { ear, mind, omnis, encoder, mouth };
+  return { asr, llm, omnis, encoder, tts };
 }
 
 /**
@@ -158,31 +156,32 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
  * its own omni responder.
  */
 function respondersOf(
-  { ear, mind, omnis, mouth }: Pick<EngineStages, 'ear' | 'mind' | 'omnis' | 'mouth'>,
-  thinkAs: ReturnType<typeof openAgents>,
-  meanings: SharedEmbedder | undefined,
+  { asr, llm, omnis, tts }: Pick<EngineStages, 'asr' | 'llm' | 'omnis' | 'tts'>,
+  agentFor: ReturnType<typeof openAgents>,
+  embedder: SharedEmbedder | undefined,
 ): (character: Character) => Responder {
   const known = new WeakMap<
     Character,
-    { readonly responder: Responder; readonly meaning?: FindPackMatches | undefined }
+    { readonly responder: Responder; readonly findByEmbedding?: FindPackMatches | undefined }
   >();
-  const { recognizer } = ear;
+  const { recognizer } = asr;
   const playedBy = (character: Character): Responder =>
-    cascade({ ...mouth.voiceOf(character), recognizer, agent: thinkAs(character), greetings: character.greetings });
+    cascade({ ...tts.voiceOf(character), recognizer, agent: agentFor(character), greetings: character.greetings });
   const made = (character: Character) => {
     const { stage } = character;
     if (stage !== undefined)
-      return { responder: sceneResponder({ stage, responderOf: playedBy, model: mind.models[0]?.model }) };
-    const meaning = meanings === undefined || omnis.name === '' ? undefined : openPackSearch(character, meanings);
-    return { responder: playedBy(character), meaning };
+      return { responder: sceneResponder({ stage, responderOf: playedBy, model: llm.models[0]?.model }) };
+    const findByEmbedding =
+      embedder === undefined || omnis.name === '' ? undefined : openPackSearch(character, embedder);
+    return { responder: playedBy(character), findByEmbedding };
   };
   return (character) => {
     const one = known.get(character) ?? made(character);
     known.set(character, one);
-    const { responder, meaning } = one;
+    const { responder, findByEmbedding } = one;
     const cast = character.stage === undefined ? omnis.castFor(character) : [];
     return cast.reduceRight<Responder>(
-      (backup, each) => omniResponder({ ...each, character, recognizer, backup, meaning }),
+      (backup, each) => omniResponder({ ...each, character, recognizer, backup, findByEmbedding }),
       responder,
     );
   };
@@ -191,30 +190,30 @@ function respondersOf(
 interface EngineStages {
   readonly vad: Vad;
   readonly turnDetector: TurnDetector;
-  readonly ear: Awaited<ReturnType<typeof openRecognizerStage>>;
-  readonly mind: Awaited<ReturnType<typeof openChatStage>>;
+  readonly asr: Awaited<ReturnType<typeof openRecognizerStage>>;
+  readonly llm: Awaited<ReturnType<typeof openChatStage>>;
   readonly omnis: Awaited<ReturnType<typeof openOmniStage>>;
-  readonly mouth: Awaited<ReturnType<typeof openSynthesizerStage>>;
+  readonly tts: Awaited<ReturnType<typeof openSynthesizerStage>>;
 }
 
 /** Summary of the stages, in the order of a turn. */
 function summaryOf(
-  { vad, turnDetector, ear, mind, omnis, mouth }: EngineStages,
+  { vad, turnDetector, asr, llm, omnis, tts }: EngineStages,
   serving: ReadonlyMap<string, string>,
 ): readonly EngineSummary[] {
-  const { name, languages } = ear.recognizer;
+  const { name, languages } = asr.recognizer;
   return [
     { stage: 'vad', name: vad.name, provider: serving.get('silero') ?? 'cpu' },
     { stage: 'turns', name: turnDetector.name, ...providerOf(serving.get('smart-turn')) },
-    { stage: 'recognizer', name, languages, ...ear.facts(), ...providerOf(serving.get('moonshine')) },
+    { stage: 'recognizer', name, languages, ...asr.facts(), ...providerOf(serving.get('moonshine')) },
     ...(omnis.name === '' ? [] : [{ stage: 'omni', name: omnis.name, ...omnis.facts() } as const]),
-    { stage: 'mind', name: mind.name, ...mind.facts() },
-    { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() },
+    { stage: 'mind', name: llm.name, ...llm.facts() },
+    { stage: 'synthesizer', name: tts.name, languages: tts.languages, ...tts.facts() },
   ];
 }
 
 /** Opens the embedding index; undefined if no embedder is configured. */
-function meaningsOf(config: EngineSettings, log: CostLog | undefined): SharedEmbedder | undefined {
+function embedderOf(config: EngineSettings, log: CostLog | undefined): SharedEmbedder | undefined {
   const embedder = openEmbedder(config, log);
   return embedder === undefined ? undefined : openSharedEmbedder(embedder);
 }
@@ -224,11 +223,11 @@ function providerOf(provider: string | undefined): { readonly provider?: string 
 }
 
 /** Opens the turn detector of a plan. Its model is loaded by `warm`, or on first use. */
-export function openTurnDetector(turns: EnginePlan['turns']): TurnDetector & {
+export function openTurnDetector(chosen: EnginePlan['turnDetector']): TurnDetector & {
   warm?(signal: AbortSignal): Promise<void>;
   close?(): Promise<void>;
 } {
-  if (turns.kind === 'prosody') return openProsody();
-  const { model: modelPath, sha256 } = turns;
+  if (chosen.kind === 'prosody') return openProsody();
+  const { model: modelPath, sha256 } = chosen;
   return openSmartTurn({ modelPath, ...(sha256 === undefined ? {} : { sha256 }) });
 }

@@ -7,14 +7,14 @@ import type { Reference } from './engines-file.ts';
 /** Reference clip of a library voice, for engines that clone. Throws a `VoiceError` if it may not be cloned. */
 export function libraryReference(dataDir: string, id: string): Reference {
   if (!voiceIdSchema.safeParse(id).success) {
-    throw new VoiceError('voice_invalid', `"${id}" cannot be a voice: its name is lower-case words joined by hyphens.`);
+    throw new VoiceError('voice_invalid', `"${id}" is not a voice id: these are lower-case words joined by hyphens.`);
   }
   const folder = path.join(dataDir, 'voices', id);
   const { reference, language, consent } = readRecord(path.join(folder, 'voice.json'), id);
   if (reference === null) {
     throw new VoiceError(
       'voice_not_usable',
-      `The voice "${id}" has no reference yet: run \`dramatis voices add\` again.`,
+      `The voice "${id}" has no reference clip yet: run \`dramatis voices add\` again.`,
     );
   }
   const { file, transcript } = reference;
@@ -31,7 +31,7 @@ export function missingVoices(characters: Iterable<Character>, dataDir: string):
       if (voice.reference !== undefined) libraryReference(dataDir, voice.reference);
       return [];
     } catch (fault) {
-      if (fault instanceof VoiceError) return [`The card of ${id} names a voice: ${fault.message}`];
+      if (fault instanceof VoiceError) return [`The card of ${id} names an unusable voice: ${fault.message}`];
       throw fault;
     }
   });
@@ -47,10 +47,6 @@ function readRecord(file: string, id: string): ReturnType<typeof voiceSchema.par
   try {
     return voiceSchema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new VoiceError(
-      'voice_invalid',
-      `${file} is not what Dramatis writes: remove it and add the voice anew.`,
-      cause,
-    );
+    throw new VoiceError('voice_invalid', `${file} is damaged: remove it and add the voice again.`, cause);
   }
 }

@@ -17,6 +17,6 @@ export function openEmbedder(config: EmbedderSettings, log?: CostLog): (Embedder
     model: 'DRAMATIS_EMBEDDINGS_MODEL',
     key: 'DRAMATIS_EMBEDDINGS_API_KEY',
   };
-  const care = [adapter.care?.(chosen)];
-  return adapter.open(chosen, openContext('embeddings', { key, care, settingNames, log }));
+  const callPolicy = [adapter.callPolicy?.(chosen)];
+  return adapter.open(chosen, openContext('embeddings', { key, callPolicy, settingNames, log }));
 }

@@ -49,7 +49,7 @@ async function open<Engine>(
   log: CostLog | undefined,
   gated = true,
 ): Promise<OpenedEngine<Engine>> {
-  const { name, kind, care, key, keyVariable, settingNames } = planned;
+  const { name, kind, callPolicy, key, keyVariable, settingNames } = planned;
   const load = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
   if (load === undefined) throw new ConfigError(`There are no engines of the kind "${kind}".`);
   const { adapter } = await load();
@@ -57,7 +57,7 @@ async function open<Engine>(
   if (!parsed.success) throw new ConfigError(`The engine "${name}" (${kind}): ${issueOf(parsed.error)}`);
   const context = openContext(name, {
     key,
-    care: [care, adapter.care?.(parsed.data)],
+    callPolicy: [callPolicy, adapter.callPolicy?.(parsed.data)],
     settingNames: settingNames ?? (keyVariable === undefined ? undefined : { key: keyVariable }),
     log,
     gated,

@@ -55,11 +55,11 @@ export interface OmniStage extends StageLifecycle {
 
 /** Opens the recognizers of a plan. */
 export async function openRecognizerStage(
-  { recognizer: planned }: EnginePlan,
+  { asr: planned }: EnginePlan,
   workers: number,
   log?: CostLog,
 ): Promise<RecognizerStage> {
-  const served = planned.filter(({ kind }) => kind !== embeddedKinds.recognizer);
+  const served = planned.filter(({ kind }) => kind !== embeddedKinds.asr);
   const opened = await Promise.all(served.map((each) => openRecognizer(each, log)));
   const moonshine = served.length < planned.length ? openMoonshine({ workers }) : undefined;
   const chain = planned.flatMap(
@@ -67,19 +67,19 @@ export async function openRecognizerStage(
   );
   return {
     recognizer: fallbackRecognizer(atLeastOne(chain)),
-    ...upkeepOf(opened, moonshine),
+    ...lifecycleOf(opened, moonshine),
   };
 }
 
 /** Opens the chat models of a plan. */
-export async function openChatStage({ mind: planned }: EnginePlan, log?: CostLog): Promise<ChatStage> {
+export async function openChatStage({ llm: planned }: EnginePlan, log?: CostLog): Promise<ChatStage> {
   // Retrieval is the last fallback in any case.
-  const served = planned.filter(({ kind }) => kind !== embeddedKinds.mind);
+  const served = planned.filter(({ kind }) => kind !== embeddedKinds.llm);
   const opened = await Promise.all(served.map((each) => openChat(each, log)));
   return {
-    name: [...opened.map(({ engine }) => engine.name), embeddedKinds.mind].join(', then '),
+    name: [...opened.map(({ engine }) => engine.name), embeddedKinds.llm].join(', then '),
     models: opened.map(({ engine, calls }) => ({ model: engine, circuit: calls.circuit })),
-    ...upkeepOf(opened, undefined),
+    ...lifecycleOf(opened, undefined),
   };
 }
 
@@ -89,9 +89,9 @@ export async function openSynthesizerStage(
   workers: number,
   log?: CostLog,
 ): Promise<SynthesizerStage> {
-  const { synthesizer: planned, references } = plan;
+  const { tts: planned, references } = plan;
   const libraryVoice = quietly(plan.libraryVoice);
-  const served = planned.filter(({ kind }) => kind !== embeddedKinds.synthesizer);
+  const served = planned.filter(({ kind }) => kind !== embeddedKinds.tts);
   const opened = await Promise.all(served.map((each) => openSynthesizer(each, log)));
   const embedded = served.length < planned.length ? openEmbeddedVoices({ workers }) : undefined;
   const speakersFor = (character: Character): SynthesizerVoice[] =>
@@ -111,7 +111,7 @@ export async function openSynthesizerStage(
       const speaker = speakers.length === 1 ? synthesizer : fallbackSynthesizer(speakers);
       return { synthesizer: withSpeakingStyle(speaker, character.speech), voice };
     },
-    ...upkeepOf(opened, embedded),
+    ...lifecycleOf(opened, embedded),
   };
 }
 
@@ -140,7 +140,7 @@ export async function openOmniStage({ omni: planned }: EnginePlan, log?: CostLog
         model: engine,
         voice: omniVoiceOf(character, voices),
       })),
-    ...upkeepOf(opened, undefined),
+    ...lifecycleOf(opened, undefined),
   };
 }
 
@@ -149,7 +149,7 @@ interface Embedded {
   close(): Promise<void>;
 }
 
-function upkeepOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded | undefined): StageLifecycle {
+function lifecycleOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded | undefined): StageLifecycle {
   const gone = new AbortController();
   return {
     facts: () => ({
@@ -173,6 +173,6 @@ function upkeepOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded |
 /** Asserts that a plan names at least one engine for a stage. */
 function atLeastOne<Item>(items: readonly Item[]): readonly [Item, ...Item[]] {
   const [first, ...others] = items;
-  if (first === undefined) throw new Error('a stage without an engine');
+  if (first === undefined) throw new Error('no engine for this stage');
   return [first, ...others];
 }

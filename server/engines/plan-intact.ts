@@ -29,7 +29,7 @@ export async function planIntactEngines<Given extends PlanSettings>(
 }
 
 function noteOn(id: string): string {
-  return `--auto passed over ${id}, which is damaged. \`dramatis models verify ${id}\` says more; \`dramatis models pull ${id} --again\` gets it anew.`;
+  return `--auto skipped ${id}, which is damaged. For details: \`dramatis models verify ${id}\`; to repair it: \`dramatis models pull ${id} --again\`.`;
 }
 
 /** Ids of installed models that are outdated, or whose files are missing or of the wrong size. */
@@ -57,8 +57,8 @@ function usedBy(settings: PlanSettings, plan = planEngines(settings)): string[] 
   const { speakerEncoder } = withInstalledJudges<PlanSettings & { readonly speakerEncoder?: string | undefined }>(
     settings,
   );
-  const { recognizer, mind, synthesizer, omni, turns } = plan;
-  const files = stringsIn([recognizer, mind, synthesizer, omni, turns, speakerEncoder]);
+  const { asr, llm, tts, omni, turnDetector } = plan;
+  const files = stringsIn([asr, llm, tts, omni, turnDetector, speakerEncoder]);
   const ids = files.filter((each) => each.startsWith(home)).map((each) => each.slice(home.length).split(path.sep)[0]);
   return [...new Set(ids)].filter((id) => id !== undefined);
 }

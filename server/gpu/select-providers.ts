@@ -68,12 +68,6 @@ function verdict(
 ): Parameters<ProveOptions['tell']> {
   const why = found.map(({ provider, says }) => `${provider}: ${says}`).join('; ');
   return best === undefined
-    ? [
-        'warn',
-        `${title} stays on the processor (${why}). Once that has changed, \`dramatis doctor --gpu\` looks again.`,
-      ]
-    : [
-        'info',
-        `${title} runs on ${best} from the next start on (${why}). \`--providers cpu\` keeps it on the processor.`,
-      ];
+    ? ['warn', `${title} stays on the CPU (${why}). Once that is fixed, run \`dramatis doctor --gpu\` to test again.`]
+    : ['info', `${title} will run on ${best} after the next start (${why}). \`--providers cpu\` keeps it on the CPU.`];
 }

@@ -1,5 +1,6 @@
 import { constants, setPriority } from 'node:os';
 import { Tensor } from 'onnxruntime-node';
+import { median } from '../../voices/dsp/statistics.ts';
 import { createSession } from '../../voices/onnx/create-session.ts';
 import type { Provider } from '../../voices/onnx/execution.ts';
 import { serveProcess } from '../../voices/runtime/process-serve.ts';
@@ -54,7 +55,7 @@ async function tryOut({ file, provider, inputs, runs }: TrialOrder): Promise<Tri
     times.push(performance.now() - startMs);
     output = [...((made[session.outputNames[0] ?? '']?.data as Float32Array) ?? [])].slice(0, mostValues);
   }
-  return { output, medianMs: times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0 };
+  return { output, medianMs: median(times) };
 }
 
 try {

@@ -46,8 +46,8 @@ const sileroInputs = { frames: [4, 256], hidden: [1, 1, 128], cell: [1, 1, 128] 
 /** Lists the trials of the installed models. */
 export function trialsOf(config: PlanSettings & VoiceModelSettings): readonly Trial[] {
   const { dnsmos, dnsmosP808, speakerEncoder } = withInstalledJudges(config);
-  const { turns } = planEngines(config);
-  const smartTurn = turns.kind === 'smart-turn' ? turns.model : undefined;
+  const { turnDetector } = planEngines(config);
+  const smartTurn = turnDetector.kind === 'smart-turn' ? turnDetector.model : undefined;
   const moonshine = path.join(findMoonshine(), 'encoder_model.onnx');
   const rows: readonly (readonly [string, ExecutedModel, string | undefined, Trial['inputs'], number])[] = [
     ['silero', 'silero', sileroModelPath, sileroInputs, 50],
@@ -67,12 +67,13 @@ export function findingOf(model: string, provider: Provider, result: TrialResult
   const no = { model, provider, ok: false, medianMs: null, difference: null };
   if ('why' in result) return { ...no, says: result.why };
   const { medianMs } = result;
-  if ('why' in base) return { ...no, medianMs, says: 'runs, but the processor does not: nothing to compare with' };
+  if ('why' in base)
+    return { ...no, medianMs, says: 'runs, but the CPU run failed, so there is no result to compare with' };
   const difference = differenceOf(result.output, base.output);
   const ok = difference <= mostDifference;
   const faster = base.medianMs / Math.max(medianMs, 1e-6);
-  const pace = provider === 'cpu' ? '' : `; ${faster.toFixed(faster < 0.1 ? 4 : 1)} times the processor's speed`;
-  const says = ok ? `serves${pace}` : 'gives other results than the processor: do not use it for this model';
+  const pace = provider === 'cpu' ? '' : `; ${faster.toFixed(faster < 0.1 ? 4 : 1)} times the CPU's speed`;
+  const says = ok ? `works${pace}` : 'its results differ from those of the CPU: do not use it for this model';
   return { model, provider, ok, medianMs, difference, says };
 }
 

@@ -45,8 +45,8 @@ export function refusalOf(headers: IncomingHttpHeaders, config: Rules): Refusal 
   if (key !== undefined && accountOf(key, config.apiKeys) !== undefined) return undefined;
   const message =
     key === undefined
-      ? 'This server wants a key. Send `Authorization: Bearer KEY`.'
-      : 'The key is not one of this server’s. Check it against DRAMATIS_API_KEYS.';
+      ? 'This server requires an API key. Send `Authorization: Bearer KEY`.'
+      : 'The API key is not valid for this server. Check DRAMATIS_API_KEYS.';
   return { status: 401, problem: { code: 'invalid_api_key', message } };
 }
 
@@ -65,7 +65,7 @@ function keyOf(headers: IncomingHttpHeaders): string | undefined {
 /** Returns a `Refusal` if the request comes from a web page of an origin that is not allowed. */
 export function originRefusal({ origin, host }: IncomingHttpHeaders, rules: Rules): Refusal | undefined {
   if (origin === undefined || originAllowed(origin, host, rules)) return undefined;
-  const message = `The origin ${origin.slice(0, 200)} may not connect. Add it to DRAMATIS_ALLOWED_ORIGINS.`;
+  const message = `The origin ${origin.slice(0, 200)} is not allowed. Add it to DRAMATIS_ALLOWED_ORIGINS.`;
   return { status: 403, problem: { code: 'origin_not_allowed', message } };
 }
 

@@ -5,7 +5,7 @@ import { accessOf, refusalOf, type Access } from './access.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { LiveSessions, Caller } from './live-sessions.ts';
 import { sendRefusal, type Refusal } from './problem.ts';
-import { TokenBucket } from './token-bucket.ts';
+import { TokenBucket } from './rate-limit.ts';
 
 /** An `onRequest` hook that runs before the body is read. A refused request is answered here. */
 export type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -41,20 +41,20 @@ const mostAddresses = 10_000;
 
 /** Builds the checks of one server. */
 export function createAuthGuard(config: Config, secrets: ClientSecrets, sessions: LiveSessions): AuthGuard {
-  const visitors = new WeakMap<FastifyRequest, Caller & Access>();
-  const knocks = new Map<string, TokenBucket>();
+  const callers = new WeakMap<FastifyRequest, Caller & Access>();
+  const handshakes = new Map<string, TokenBucket>();
 
   const identify = (request: FastifyRequest, secretsToo: boolean): Refusal | undefined => {
     const access = accessOf(request.headers, config, secrets);
     if ('status' in access) return access;
     if (access.secret !== undefined && !secretsToo) return serverKeyNeeded;
-    visitors.set(request, { ...access, address: addressOf(request.ip) });
+    callers.set(request, { ...access, address: addressOf(request.ip) });
     return undefined;
   };
-  const knock = (address: string): Refusal | undefined => {
-    const bucket = knocks.get(address) ?? newBucket(config.maxHandshakesPerMinute);
-    if (knocks.size >= mostAddresses) forgetQuiet(knocks);
-    knocks.set(address, bucket);
+  const takeHandshake = (address: string): Refusal | undefined => {
+    const bucket = handshakes.get(address) ?? newBucket(config.maxHandshakesPerMinute);
+    if (handshakes.size >= mostAddresses) forgetQuiet(handshakes);
+    handshakes.set(address, bucket);
     return bucket.take() ? undefined : tooFast(bucket.waitMs);
   };
   const check =
@@ -65,16 +65,18 @@ export function createAuthGuard(config: Config, secrets: ClientSecrets, sessions
       request.log.info({ code: refusal.problem.code }, 'request refused');
       await sendRefusal(reply, refusal);
     };
-  const visitorOf = (request: FastifyRequest): Caller & Access => {
-    const visitor = visitors.get(request);
-    if (visitor === undefined) throw new Error('the route does not check who comes in');
-    return visitor;
+  const callerOf = (request: FastifyRequest): Caller & Access => {
+    const caller = callers.get(request);
+    if (caller === undefined) throw new Error('the route does not check who comes in');
+    return caller;
   };
   return {
-    authenticatedCaller: visitorOf,
+    authenticatedCaller: callerOf,
     serverKey: check((request) => identify(request, false)),
     member: check((request) => identify(request, true)),
-    call: check((request) => knock(addressOf(request.ip)) ?? refusalOf(request.headers, { ...config, apiKeys: [] })),
+    call: check(
+      (request) => takeHandshake(addressOf(request.ip)) ?? refusalOf(request.headers, { ...config, apiKeys: [] }),
+    ),
     callerOf(request, key) {
       const shown = key === undefined ? {} : { authorization: `Bearer ${key}` };
       const access = accessOf({ ...request.headers, ...shown }, config, secrets);
@@ -90,9 +92,9 @@ export function createAuthGuard(config: Config, secrets: ClientSecrets, sessions
     }),
     session: check(
       (request) =>
-        knock(addressOf(request.ip)) ??
+        takeHandshake(addressOf(request.ip)) ??
         identify(request, true) ??
-        (isReturning(request) ? undefined : sessions.refusalFor(visitorOf(request))),
+        (isReturning(request) ? undefined : sessions.refusalFor(callerOf(request))),
     ),
   };
 }
@@ -125,21 +127,21 @@ function newBucket(perMinute: number): TokenBucket {
 }
 
 /** Drops addresses with a full bucket, which equals a new one. If none is full, drops the oldest. */
-function forgetQuiet(knocks: Map<string, TokenBucket>): void {
-  for (const [address, bucket] of knocks) if (bucket.full) knocks.delete(address);
-  const [oldest] = knocks.keys();
-  if (knocks.size >= mostAddresses && oldest !== undefined) knocks.delete(oldest);
+function forgetQuiet(handshakes: Map<string, TokenBucket>): void {
+  for (const [address, bucket] of handshakes) if (bucket.full) handshakes.delete(address);
+  const [oldest] = handshakes.keys();
+  if (handshakes.size >= mostAddresses && oldest !== undefined) handshakes.delete(oldest);
 }
 
 const serverKeyNeeded: Refusal = {
   status: 403,
   problem: {
     code: 'server_key_needed',
-    message: 'A client secret opens conversations only. Send one of the server’s keys for anything else.',
+    message: 'A client secret only opens conversations. Send one of the server’s keys for anything else.',
   },
 };
 
 function tooFast(waitMs: number): Refusal {
-  const message = 'Too many connections were opened from this address in a short time. Wait a moment.';
+  const message = 'This address opened too many connections in a short time. Wait a moment, then retry.';
   return { status: 429, problem: { code: 'rate_limit_exceeded', message }, retryAfterSeconds: waitMs / 1000 };
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
+import type { SessionListener } from '../session/contract/events.ts';
 import type { Refusal } from './problem.ts';
 
 /** The caller of a conversation: its account and its address, which the limits count by. */
@@ -10,9 +11,7 @@ export interface Caller {
 }
 
 /** A slot of the server's capacity, held by a conversation until it calls `leave`. */
-export interface SessionSlot {
-  /** Counts replies by the events sent to the client, so that a draining server can wait for them. */
-  note(eventType: string): void;
+export interface SessionSlot extends SessionListener {
   leave(): void;
 }
 
@@ -24,7 +23,7 @@ interface Socket {
 }
 
 interface Held {
-  readonly visitor: Caller | undefined;
+  readonly caller: Caller | undefined;
   /** Ends the conversation and tells the client that the server is stopping. */
   readonly end: () => void;
   replies: number;
@@ -81,28 +80,29 @@ export class LiveSessions {
   }
 
   /** Returns a `Refusal` if a caller cannot start a conversation now. */
-  refusalFor(visitor: Caller): Refusal | undefined {
+  refusalFor(caller: Caller): Refusal | undefined {
     if (this.#draining) return draining;
     const { maxSessions, maxSessionsPerKey, maxSessionsPerAddress } = this.#limits;
-    if (this.#places.size >= maxSessions) return busy('All sessions are taken.');
+    if (this.#places.size >= maxSessions) return busy('The server has reached its session limit.');
     const count = (key: keyof Caller): number =>
-      [...this.#places].filter((place) => place.visitor?.[key] === visitor[key]).length;
-    if (visitor.owner !== undefined && count('owner') >= maxSessionsPerKey) return tooMany('key', maxSessionsPerKey);
+      [...this.#places].filter((place) => place.caller?.[key] === caller[key]).length;
+    if (caller.owner !== undefined && count('owner') >= maxSessionsPerKey) return tooMany('key', maxSessionsPerKey);
     if (count('address') >= maxSessionsPerAddress) return tooMany('address', maxSessionsPerAddress);
     return undefined;
   }
 
   /** Takes a slot for a conversation. `end` is called when the server stops; it must lead to `leave`. */
-  enter(visitor: Caller | undefined, end: () => void): SessionSlot {
-    const held: Held = { visitor, end, replies: 0 };
+  enter(caller: Caller | undefined, end: () => void): SessionSlot {
+    const held: Held = { caller, end, replies: 0 };
     this.#opened += 1;
     this.#places.add(held);
     return {
-      note: (eventType) => {
-        if (eventType === 'response.created') held.replies += 1;
-        if (eventType !== 'response.done') return;
+      // Counts the replies in progress, so that a draining server can wait for them.
+      note: ({ type }) => {
+        if (type === 'reply-started') held.replies += 1;
+        if (type !== 'reply-ended') return;
         held.replies -= 1;
-        // Events that follow a reply go out first.
+        // What the client is told of the end goes out first.
         if (this.#draining && held.replies === 0) queueMicrotask(end);
       },
       leave: () => {
@@ -115,7 +115,8 @@ export class LiveSessions {
   /** Takes a slot for a request. Returns its release function, or a `Refusal` if there is none. */
   begin(): (() => void) | Refusal {
     if (this.#draining) return draining;
-    if (this.#requests >= this.#limits.maxRequests) return busy(`${this.#requests} requests are being served.`);
+    if (this.#requests >= this.#limits.maxRequests)
+      return busy(`The server has reached its limit of ${this.#requests} concurrent requests.`);
     this.#requests += 1;
     let begun = true;
     return () => {
@@ -156,7 +157,7 @@ export class LiveSessions {
 
 const draining: Refusal = {
   status: 503,
-  problem: { code: 'server_draining', message: 'The server is about to stop. Connect again in a moment.' },
+  problem: { code: 'server_draining', message: 'The server is shutting down. Connect again in a moment.' },
   retryAfterSeconds: 5,
 };
 
@@ -165,6 +166,6 @@ function busy(what: string): Refusal {
 }
 
 function tooMany(whose: 'key' | 'address', most: number): Refusal {
-  const message = `This ${whose} holds ${most} sessions, which is all it may. Close one first.`;
+  const message = `This ${whose} has reached its limit of ${most} sessions. Close one first.`;
   return { status: 429, problem: { code: 'too_many_sessions', message }, retryAfterSeconds: 30 };
 }

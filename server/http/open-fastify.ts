@@ -67,11 +67,11 @@ export function openFastify({ config, tls, log }: ListenParts): FastifyInstance 
     // their stack.
     if (status < 500) request.log.info({ code: error.code, status }, 'request failed');
     else request.log.error({ code: error.code, fault: error.stack }, 'request failed');
-    const message = status < 500 ? error.message : 'The request could not be served.';
+    const message = status < 500 ? error.message : 'The request failed. See the server’s log.';
     return sendProblem(reply, status, { code, message });
   });
   app.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, 404, { code: 'not_found', message: `Nothing is at ${request.url.slice(0, 200)}.` }),
+    sendProblem(reply, 404, { code: 'not_found', message: `There is no ${request.url.slice(0, 200)} on this server.` }),
   );
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers(securityHeaders);
@@ -89,10 +89,10 @@ function answerBrokenRequest(fault: Error & { readonly code?: string }, socket: 
   if (socket.destroyed || fault.code === 'ECONNRESET') return;
   const [status, message] =
     fault.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? [408, 'The request took too long to arrive.']
+      ? [408, 'The request did not arrive in time. Send it again.']
       : fault.code === 'HPE_HEADER_OVERFLOW'
-        ? [431, 'The headers of the request are too long.']
-        : [400, 'This is no HTTP request.'];
+        ? [431, 'The request headers are too large. Shorten them.']
+        : [400, 'The data is not an HTTP request.'];
   const { event_id: _unused, ...error } = errorObject({ code: 'invalid_event', message });
   const body = JSON.stringify({ error });
   const headers = {

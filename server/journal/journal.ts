@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { cueKinds } from '../../agents/output/performance.ts';
 import { emotions } from '../../characters/emotion.ts';
-import type { WireSession } from '../realtime/wire-session.ts';
+import { sessionIn } from '../realtime/wire-session.ts';
 import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 
@@ -185,7 +185,7 @@ export function sweepJournals(dataDir: string, graceMs: number): void {
 function linesOf(event: SessionEvent): JournalLine[] {
   switch (event.type) {
     case 'updated':
-      return [{ type: 'session', session: event.echo as WireSession & Record<string, unknown> }];
+      return [{ type: 'session', session: { ...sessionIn(event) } }];
     case 'item-added':
       return [{ type: 'item', item: keptOf(event.item), after: event.previousItemId }];
     case 'transcript-final':

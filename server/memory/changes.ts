@@ -12,14 +12,14 @@ const mostSummedAnew = 300;
 export function correctIn(database: Database, person: UserKey, memory: MemoryRecord, correction: Correction): void {
   const { table, number } = partsOf(memory.id);
   if (memory.kind === 'turn') {
-    if ('text' in correction) throw new MemoryError('invalid_value', 'A turn is corrected by `asked` and `answered`.');
+    if ('text' in correction) throw new MemoryError('invalid_value', 'To correct a turn, send `asked` and `answered`.');
     const { asked = memory.asked, answered = memory.answered } = correction;
     const sql = 'UPDATE turns SET asked = ?, answered = ?, corrected = 1, extracted = 0 WHERE id = ?';
     database.run(sql, asked, answered, number);
     if (asked !== memory.asked) database.run('DELETE FROM facts WHERE turn = ? AND corrected = 0', number);
     dropSummary(database, { ...person, character: memory.character }, number);
   } else {
-    if (!('text' in correction)) throw new MemoryError('invalid_value', 'A fact or a summary is corrected by `text`.');
+    if (!('text' in correction)) throw new MemoryError('invalid_value', 'To correct a fact or a summary, send `text`.');
     database.run(`UPDATE ${table} SET text = ?, corrected = 1 WHERE id = ?`, correction.text, number);
     if (memory.kind === 'fact' && memory.source !== null) {
       const turn = partsOf(memory.source).number;

@@ -33,7 +33,7 @@ export class Database {
     } catch (cause) {
       database?.close();
       const reason = cause instanceof Error ? cause.message : String(cause);
-      const message = `The memories in ${file} cannot be read (${reason}). Restore the file from a backup, or move it away to begin anew.`;
+      const message = `The memory database ${file} cannot be read (${reason}). Restore the file from a backup, or move it away to start with an empty one.`;
       throw new MemoryError('memory_unavailable', message, cause);
     }
   }

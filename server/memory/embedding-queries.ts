@@ -14,7 +14,7 @@ export function embeddingsIn(database: Database, model: string, ids: readonly st
   for (const id of ids) {
     const row = database.get(`SELECT point FROM points WHERE ${columnOf(id)} = ? AND model = ?`, numberOf(id), model);
     const bytes = row?.['point'];
-    if (bytes instanceof Uint8Array) found.set(id, pointIn(bytes));
+    if (bytes instanceof Uint8Array) found.set(id, embeddingIn(bytes));
   }
   return found;
 }
@@ -27,9 +27,9 @@ export function saveEmbeddingIn(
   database: Database,
   model: string,
   { id, text }: EmbeddedMemory,
-  point: Float32Array,
+  embedding: Float32Array,
 ): void {
-  const bytes = new Uint8Array(point.buffer, point.byteOffset, point.byteLength);
+  const bytes = new Uint8Array(embedding.buffer, embedding.byteOffset, embedding.byteLength);
   const column = columnOf(id);
   const standing =
     column === 'turn' ? 'turns WHERE id = ? AND asked || char(10) || answered = ?' : 'facts WHERE id = ? AND text = ?';
@@ -51,6 +51,6 @@ function numberOf(id: string): number {
 }
 
 /** Copies the bytes, because a buffer from SQLite need not be aligned to 4 bytes. */
-function pointIn(bytes: Uint8Array): Float32Array {
+function embeddingIn(bytes: Uint8Array): Float32Array {
   return new Float32Array(Uint8Array.from(bytes).buffer, 0, Math.floor(bytes.length / 4));
 }

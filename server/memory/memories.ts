@@ -23,7 +23,7 @@ export interface MemoriesParts {
   readonly config: Pick<Config, 'memory' | 'dataDir'>;
   readonly chatModel: ChatModel | undefined;
   /** Embeddings, for semantic recall. */
-  readonly meanings?: SharedEmbedder | undefined;
+  readonly embedder?: SharedEmbedder | undefined;
   readonly characters: ReadonlyMap<string, Character>;
   /** Called, without content, if memories cannot be opened or summarized. */
   readonly onFault: (fault: unknown) => void;
@@ -34,8 +34,12 @@ export interface MemoriesParts {
  * memories.
  */
 export async function openMemories(parts: MemoriesParts): Promise<Memories> {
-  const { config, chatModel, meanings, characters, onFault } = parts;
-  if (!config.memory) return without('off', new MemoryError('memory_off', 'This server keeps no memories.'));
+  const { config, chatModel, embedder, characters, onFault } = parts;
+  if (!config.memory)
+    return without(
+      'off',
+      new MemoryError('memory_off', 'Memory is disabled on this server. Enable it with DRAMATIS_MEMORY.'),
+    );
   const file = memoryFile(config.dataDir);
   let store: StoreThread;
   try {
@@ -43,7 +47,10 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
   } catch (fault) {
     if (!(fault instanceof MemoryError)) throw fault;
     onFault(fault);
-    return without('unavailable', new MemoryError('memory_unavailable', 'The memories of this server cannot be read.'));
+    return without(
+      'unavailable',
+      new MemoryError('memory_unavailable', 'The memory database of this server cannot be read. See its log.'),
+    );
   }
   const reader = new MemoryStore(file, true);
   const nameOf = (id: string): string => characters.get(id)?.name ?? id;
@@ -59,7 +66,7 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
         owner,
         character,
         now: Date.now,
-        meanings,
+        embedder,
         onFault: onSessionFault,
         onTurn: (bond) => summaries.consider(bond),
         onEnd(bond) {

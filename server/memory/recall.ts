@@ -31,15 +31,15 @@ type Fact = Extract<MemoryRecord, { kind: 'fact' }>;
  */
 export interface Recall {
   /** `point`: embedding of the last user message, if available. */
-  (history: readonly Message[], point?: Float32Array): string[];
+  (history: readonly Message[], embedding?: Float32Array): string[];
   /** Indexes the memories stored since the last call. */
   read(): void;
 }
 
 /** Parts for recall by embedding, until the conversation ends. */
 export interface SemanticRecall {
-  readonly meanings: SharedEmbedder;
-  readonly keep: StoreThread['keepPoint'];
+  readonly embedder: SharedEmbedder;
+  readonly keep: StoreThread['keepEmbedding'];
   readonly signal: AbortSignal;
   readonly onFault: (fault: unknown) => void;
 }
@@ -48,9 +48,14 @@ export interface SemanticRecall {
  * Opens recall for one user and character. Each line is read from the store when it is used, so that deleted memories
  * never appear.
  */
-export function openRecall(store: MemoryStore, bond: MemoryKey, now: () => number, byMeaning?: SemanticRecall): Recall {
+export function openRecall(
+  store: MemoryStore,
+  bond: MemoryKey,
+  now: () => number,
+  byEmbedding?: SemanticRecall,
+): Recall {
   const index = openMemoryIndex();
-  const place = byMeaning && openRecallEmbeddings({ ...byMeaning, store, index });
+  const place = byEmbedding && openRecallEmbeddings({ ...byEmbedding, store, index });
   const read = { turn: 0, fact: 0 };
   const facts: string[] = [];
 
@@ -72,15 +77,15 @@ export function openRecall(store: MemoryStore, bond: MemoryKey, now: () => numbe
     addLater(fresh.map((memory) => ({ id: memory.id, text: wordsOf(memory), atMs: Date.parse(memory.at) })));
   };
 
-  const recall = (history: readonly Message[], point?: Float32Array): string[] => {
+  const recall = (history: readonly Message[], embedding?: Float32Array): string[] => {
     readNew();
     const heard = talkWindow(history, usualHistoryTokens)
       .map(({ text }) => text)
       .join('\n');
     const isNews = (memory: MemoryRecord): boolean =>
       memory.kind !== 'turn' || !(heard.includes(memory.asked) && heard.includes(memory.answered));
-    const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
-    const found = standing(store, bond, index.find(remark, now(), point), mostFound, isNews);
+    const userMessage = history.findLast(({ role }) => role === 'user')?.text ?? '';
+    const found = standing(store, bond, index.find(userMessage, now(), embedding), mostFound, isNews);
     const known = new Set(found.map(({ id }) => id));
     const latest = standing(store, bond, facts.toReversed(), latestFacts, ({ id }) => !known.has(id)) as Fact[];
     // A fact is included once: leave out the turn that it was extracted from.
@@ -140,10 +145,10 @@ function agoOf(ms: number): string {
   return `${Math.floor(days / 30)} months ago`;
 }
 
-interface RecallPointsParts {
-  readonly meanings: SharedEmbedder;
-  readonly store: Pick<MemoryStore, 'points'>;
-  readonly keep: StoreThread['keepPoint'];
+interface RecallEmbeddingParts {
+  readonly embedder: SharedEmbedder;
+  readonly store: Pick<MemoryStore, 'embeddings'>;
+  readonly keep: StoreThread['keepEmbedding'];
   readonly index: Pick<MemoryIndex, 'place'>;
   /** Aborted at the end of the conversation. */
   readonly signal: AbortSignal;
@@ -155,26 +160,26 @@ interface RecallPointsParts {
  * Adds embeddings to indexed memories: stored ones at once, the others in the background as the embedder returns them;
  * those are then stored. Memories without an embedding are found by keywords and embedded in the next conversation.
  */
-function openRecallEmbeddings({ meanings, store, keep, index, signal, onFault }: RecallPointsParts) {
-  const { model } = meanings;
+function openRecallEmbeddings({ embedder, store, keep, index, signal, onFault }: RecallEmbeddingParts) {
+  const { model } = embedder;
   const embed = async (memories: readonly EmbeddedMemory[]): Promise<void> => {
-    const points = await meanings.embed(
+    const embeddings = await embedder.embed(
       memories.map(({ text }) => text),
       { signal },
     );
     for (const [at, memory] of memories.entries()) {
-      const point = points[at];
-      if (point === undefined || signal.aborted) continue;
-      index.place(memory.id, point);
-      await keep(model, memory, point);
+      const embedding = embeddings[at];
+      if (embedding === undefined || signal.aborted) continue;
+      index.place(memory.id, embedding);
+      await keep(model, memory, embedding);
     }
   };
   return (memories: readonly EmbeddedMemory[]): void => {
-    const known = store.points(
+    const known = store.embeddings(
       model,
       memories.map(({ id }) => id),
     );
-    for (const [id, point] of known) index.place(id, point);
+    for (const [id, embedding] of known) index.place(id, embedding);
     const others = memories.filter(({ id }) => !known.has(id));
     if (others.length === 0 || signal.aborted) return;
     embed(others).catch((fault: unknown) => {

@@ -12,14 +12,14 @@ import type { StoreThread } from './store-thread.ts';
 
 export interface SessionMemoryParts {
   /** Store for writes, on a worker thread. */
-  readonly store: Pick<StoreThread, 'record' | 'keepPoint'>;
+  readonly store: Pick<StoreThread, 'record' | 'keepEmbedding'>;
   /** The same file, opened for reads on this thread. */
   readonly reader: MemoryStore;
   readonly owner: UserKey['owner'];
   readonly character: string;
   readonly now: () => number;
   /** Embeddings, for semantic recall. */
-  readonly meanings?: SharedEmbedder | undefined;
+  readonly embedder?: SharedEmbedder | undefined;
   readonly onFault: (fault: unknown) => void;
   /** Called once the user is named and after each turn: there may be something to summarize. */
   readonly onTurn: (bond: MemoryKey) => void;
@@ -71,7 +71,7 @@ export class SessionMemory {
 
   #follow(user: string | undefined, openReplies: readonly MessageItem[] | undefined): void {
     if (this.#session === undefined || user === undefined || user === this.#bond?.user) return;
-    const { store, reader, owner, character, now, meanings, onTurn } = this.#parts;
+    const { store, reader, owner, character, now, embedder, onTurn } = this.#parts;
     const { id: session, conversation } = this.#session;
     const bond: MemoryKey = { owner, user, character };
     this.#bond = bond;
@@ -79,8 +79,8 @@ export class SessionMemory {
     this.#talk.abort();
     this.#talk = new AbortController();
     const { signal } = this.#talk;
-    const byMeaning = meanings && { meanings, keep: store.keepPoint, signal, onFault };
-    this.#recall = openRecall(reader, bond, now, byMeaning);
+    const byEmbedding = embedder && { embedder, keep: store.keepEmbedding, signal, onFault };
+    this.#recall = openRecall(reader, bond, now, byEmbedding);
     const onKept = (): void => {
       this.#isFailing = false;
       onTurn(bond);
@@ -100,10 +100,10 @@ export class SessionMemory {
    * `signal.reason`.
    */
   async recall(history: readonly Message[], options: CallOptions): Promise<readonly string[]> {
-    const remark = history.findLast(({ role }) => role === 'user')?.text.trim() ?? '';
-    const isAsked = this.#recall !== undefined && remark !== '';
-    const point = isAsked ? await this.#parts.meanings?.embeddingOf(remark, options) : undefined;
-    return this.#guarded(() => this.#recall?.(history, point)) ?? [];
+    const userMessage = history.findLast(({ role }) => role === 'user')?.text.trim() ?? '';
+    const isAsked = this.#recall !== undefined && userMessage !== '';
+    const embedding = isAsked ? await this.#parts.embedder?.embeddingOf(userMessage, options) : undefined;
+    return this.#guarded(() => this.#recall?.(history, embedding)) ?? [];
   }
 
   close(): Promise<void> {

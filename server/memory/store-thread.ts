@@ -3,7 +3,7 @@ import { MemoryError } from './record.ts';
 import type { MemoryStore } from './store.ts';
 
 type Reading = 'get' | 'list' | 'page' | 'people' | 'outgrown';
-type Writing = 'record' | 'keepPoint' | 'summarise' | 'correct' | 'remove' | 'move';
+type Writing = 'record' | 'keepEmbedding' | 'summarise' | 'correct' | 'remove' | 'move';
 type Method = Reading | Writing | 'erase' | 'purge';
 
 /** One call of a method of the store. */
@@ -65,7 +65,7 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
   tidier.later();
   return {
     record: doing('record', { priority: 1, longestMs: longestRecordMs }),
-    keepPoint: doing('keepPoint'),
+    keepEmbedding: doing('keepEmbedding'),
     get: doing('get'),
     list: doing('list'),
     page: doing('page'),
@@ -105,7 +105,7 @@ function startThread(file: string) {
     const { priority = 0, longestMs } = urgency;
     const signal = longestMs === undefined ? new AbortController().signal : AbortSignal.timeout(longestMs);
     const answer = await pool.call({ method, args }, { signal, priority }).catch((cause: unknown) => {
-      throw new MemoryError('memory_unavailable', 'The thread that keeps the memories does not answer.', cause);
+      throw new MemoryError('memory_unavailable', 'The memory thread does not respond.', cause);
     });
     if ('value' in answer) return answer.value;
     throw new MemoryError(answer.fault.code, answer.fault.message);

@@ -22,7 +22,7 @@ serveWorker<StoreJob, StoreAnswer>(async ({ method, args }) => {
     const { code, message } =
       fault instanceof MemoryError
         ? fault
-        : { code: 'memory_unavailable' as const, message: `The memories cannot be kept just now: ${String(fault)}.` };
+        : { code: 'memory_unavailable' as const, message: `The memory database cannot be written: ${String(fault)}.` };
     return { reply: { fault: { code, message } } };
   }
 });

@@ -101,13 +101,13 @@ export class MemoryStore {
   }
 
   /** Returns the stored embeddings of memories, by id. */
-  points(model: string, ids: readonly string[]): ReadonlyMap<string, Float32Array> {
+  embeddings(model: string, ids: readonly string[]): ReadonlyMap<string, Float32Array> {
     return embeddingsIn(this.#database, model, ids);
   }
 
   /** Stores the embedding of a memory, provided that its text has not changed. */
-  keepPoint(model: string, memory: EmbeddedMemory, point: Float32Array): void {
-    saveEmbeddingIn(this.#database, model, memory, point);
+  keepEmbedding(model: string, memory: EmbeddedMemory, embedding: Float32Array): void {
+    saveEmbeddingIn(this.#database, model, memory, embedding);
   }
 
   /** Returns the summary of earlier conversations; empty if there is none yet. */

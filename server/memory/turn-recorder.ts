@@ -85,14 +85,14 @@ export class TurnRecorder {
     const isSide = answered !== undefined && conversation.get(answered.id) === undefined;
     if (isSide) return;
     const until = answered === undefined ? conversation.items.length : conversation.items.indexOf(answered);
-    const asked = conversation.items.slice(0, until).filter((item) => this.#isNewRemark(item)) as MessageItem[];
+    const asked = conversation.items.slice(0, until).filter((item) => this.#isNewMessage(item)) as MessageItem[];
     const item = asked[0]?.id ?? answered?.id;
     if (item === undefined) return;
     for (const each of [...asked, ...(answered === undefined ? [] : [answered])]) this.#known.add(each.id);
     this.#turns.push({ asked, answered, item, atMs: now(), written: '', isKept: false });
   }
 
-  #isNewRemark(item: Item): boolean {
+  #isNewMessage(item: Item): boolean {
     if (item.type !== 'message' || item.role !== 'user' || this.#known.has(item.id)) return false;
     // The transcript of a user message may arrive after the reply.
     return textOf(item) !== '' || item.content.some((part) => part.type === 'audio' && part.transcript === null);

@@ -19,13 +19,13 @@ export function asyncapiDocument(version: string): Record<string, unknown> {
       version,
       license: { name: 'Apache-2.0' },
       description:
-        `OpenAI Realtime (GA) over WebSocket. Sound is base64 of 16-bit little-endian mono PCM at ${wireSampleRate} Hz ` +
-        `unless the session says otherwise. A frame holds at most ${limits.frameBytes} bytes.`,
+        `OpenAI Realtime (GA) over WebSocket. Audio is base64 of 16-bit little-endian mono PCM at ${wireSampleRate} Hz ` +
+        `unless the session sets another format. A frame has at most ${limits.frameBytes} bytes.`,
     },
     channels: {
       realtime: {
         address: '/v1/realtime?model={character}',
-        parameters: { character: { description: 'A character; `GET /characters` lists them.' } },
+        parameters: { character: { description: 'Id of a character; `GET /characters` lists them.' } },
         messages: { ...fromClient, ...fromServer },
       },
     },

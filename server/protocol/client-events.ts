@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import { recipeNames } from '../../agents/recipe-names.ts';
-import { jsonLength } from './json-weight.ts';
 import { limits } from './limits.ts';
 
 const id = z.string().min(1).max(limits.idCharacters);
+
 const text = z.string().max(limits.textCharacters);
+
 const instructions = z.string().max(limits.instructionsCharacters);
+
 const modalities = z
   .array(z.enum(['audio', 'text']))
   .min(1)
   .max(2);
+
 const maxTokens = z.union([z.number().int().min(1).max(4096), z.literal('inf')]);
+
 const name = z.string().max(256);
 
 /** The client's id for a user whose memories are kept. */
@@ -19,7 +23,7 @@ export const userName = z.string().min(1).max(limits.userCharacters);
 /** Refinement that rejects values longer than `maximum` characters as JSON, or nested too deep. */
 const within = (maximum: number): [check: (value: unknown) => boolean, message: string] => [
   (value) => jsonLength(value) <= maximum,
-  `takes more than ${maximum} characters as JSON, or is nested too deep`,
+  `is longer than ${maximum} characters as JSON, or nested too deeply`,
 ];
 
 /** A setting that is accepted and echoed but has no effect. */
@@ -222,3 +226,14 @@ export type ClientEvent = z.infer<typeof clientEventSchema>;
 export const clientEventTypes: ReadonlySet<string> = new Set(
   clientEventSchema.options.map((option) => option.shape.type.value),
 );
+
+/** Maximum nesting: deeper than any tool schema needs, far less than would overflow the stack. */
+const deepest = 64;
+
+/** Returns the approximate length of a value as JSON, without punctuation; Infinity if it is nested too deep. */
+function jsonLength(value: unknown, depth = 0): number {
+  if (depth > deepest) return Infinity;
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  return Object.entries(value).reduce((sum, [key, field]) => sum + key.length + jsonLength(field, depth + 1), 0);
+}

@@ -4,7 +4,7 @@ import type { RealtimeClient, ReceivedEvent } from './client.ts';
 import { wireSampleRate } from './limits.ts';
 
 /** Report on the speculative replies before a response. */
-interface SpeculationTold {
+interface SpeculationEvent {
   readonly drafts: number;
   readonly used: boolean;
   readonly wasted_tokens: number;
@@ -26,7 +26,7 @@ export interface ReplayedTurn {
   /** The server's latency breakdown, in milliseconds since the end of speech. */
   latency: Latency | null;
   /** Speculative replies before the end of the turn; null if the server reported none. */
-  speculation: SpeculationTold | null;
+  speculation: SpeculationEvent | null;
   /** Time from the end of the user's speech to the first reply audio, on the client's clock; null if there was none. */
   firstAudioMs: number | null;
 }
@@ -122,7 +122,7 @@ export class Replayer {
       const idle = this.#open === 0 && this.#replying === undefined;
       if (idle && (!this.#options.serverVad || now - this.#lastActivityMs > quietMs)) return;
       if (now - this.#lastActivityMs > patienceMs) {
-        this.#errors.push({ code: 'no_answer', message: `nothing came back within ${patienceMs / 1000} s` });
+        this.#errors.push({ code: 'no_answer', message: `no response within ${patienceMs / 1000} s` });
         return;
       }
       if (this.#options.serverVad) this.#client.sendAudio(silence);

@@ -3,7 +3,7 @@ import { cueKinds } from '../../agents/output/performance.ts';
 import { emotions } from '../../characters/emotion.ts';
 import { latencyComponents } from '../session/contract/latency-breakdown.ts';
 
-/** Fields common to all server events; `x_seq` is an extension, see `link/link.ts`. */
+/** Fields common to all server events; `x_seq` is an extension for WebSockets, see `resumable-stream.ts`. */
 const common = { event_id: z.string(), x_seq: z.number().int().min(1).optional() };
 const id = z.string();
 const inItem = { item_id: id, content_index: z.number().int() };
@@ -106,6 +106,7 @@ export const serverEventSchema = z.discriminatedUnion('type', [
     ...inItem,
     transcript: z.string(),
     usage: z.looseObject({ type: z.string() }),
+    x_dramatis: z.object({ confidence: ms }).optional(),
   }),
   event('conversation.item.input_audio_transcription.failed', { ...inItem, error: fault }),
   event('response.created', { response }),
@@ -158,3 +159,24 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('x_dramatis.session_expiring', { expires_in_s: z.number().int(), expires_at: z.number().int() }),
   event('x_dramatis.resumed', { received: z.number().int().nullable(), restarted: z.boolean().optional() }),
 ]);
+
+/** The fields that the schema names, without the ones that it lets pass. */
+type Named<Event> = Event extends unknown
+  ? { [Key in keyof Event as string extends Key ? never : Key]: Event[Key] }
+  : never;
+
+/** A server event, complete. */
+export type ServerEvent = Named<z.infer<typeof serverEventSchema>>;
+
+/** A server event without the fields that it gets as it is sent. */
+export type WireEvent = ServerEvent extends infer Event
+  ? Event extends ServerEvent
+    ? Omit<Event, 'event_id' | 'x_seq'>
+    : never
+  : never;
+
+export type ServerItem = z.infer<typeof item>;
+export type ServerResponse = z.infer<typeof response>;
+export type ServerSession = z.infer<typeof session>;
+export type ServerScene = z.infer<typeof scene>;
+export type Latency = Named<z.infer<typeof latency>>;

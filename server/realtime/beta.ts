@@ -1,7 +1,7 @@
+import type { ServerEvent } from '../protocol/server-events.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pcmFormat, type AudioFormat } from './audio-format.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import { openConnection, type Connection, type ConnectionParts, type Peer, type ServerEvent } from './connection.ts';
 import { newId } from './new-id.ts';
 
 type Fields = Record<string, unknown>;
@@ -65,26 +65,15 @@ export function speaksBeta(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** Like `openConnection`, for a beta client. Sends events only: the beta has no binary frames. */
-export const openBetaConnection: typeof openConnection = (parts, peer) => {
-  const { probe } = peer;
-  const translating: Peer = {
-    send: (event) => toBeta(event).every((translated) => peer.send(translated)),
-    ...(probe === undefined ? {} : { probe }),
-  };
-  const startWith = { ...parts.startWith, audio: { ...parts.startWith?.audio, input: inputOf(parts.startWith) } };
-  const connection: Connection = openConnection({ ...parts, startWith }, translating);
-  return { ...connection, receive: (frame) => connection.receive(frameFromBeta(String(frame))) };
-};
-
-/** Defaults to `server_vad`: beta clients know no other turn detection, and some throw at one. */
-function inputOf(startWith: ConnectionParts['startWith']): NonNullable<NonNullable<SessionPatch['audio']>['input']> {
-  return { turn_detection: { type: 'server_vad' }, ...startWith?.audio?.input };
+/** The initial settings of a beta client: `server_vad`, as it knows no other turn detection, and some throw at one. */
+export function betaStart(startWith: SessionPatch | undefined): SessionPatch {
+  const input = { turn_detection: { type: 'server_vad' as const }, ...startWith?.audio?.input };
+  return { ...startWith, audio: { ...startWith?.audio, input } };
 }
 
 /** Returns what a beta client is sent for a GA event: none, one, or two events. */
 export function toBeta(event: ServerEvent): ServerEvent[] {
-  const { session, item, response } = event;
+  const { session, item, response }: Fields = event;
   const writesDown = fieldsOf(session)['type'] === 'transcription';
   const type = writesDown ? `transcription_${event.type}` : eventTypes[event.type];
   if (type === undefined) return [];
@@ -95,9 +84,12 @@ export function toBeta(event: ServerEvent): ServerEvent[] {
     ...(isFields(item) ? { item: betaItem(item) } : {}),
     ...(isFields(response) ? { response: betaResponse(response) } : {}),
   };
-  if (type !== 'session.created') return [translated];
+  // Peers send a beta event as they send the one of GA that it stands for.
+  const events = [translated as unknown as ServerEvent];
+  if (type !== 'session.created') return events;
   const conversation = { id: `conv_${String(fieldsOf(session)['id'])}`, object: 'realtime.conversation' };
-  return [translated, { type: 'conversation.created', event_id: newId('event'), conversation }];
+  const created = { type: 'conversation.created', event_id: newId('event'), conversation };
+  return [...events, created as unknown as ServerEvent];
 }
 
 /** Translates a session, of either type, to the beta. */
@@ -143,25 +135,19 @@ function betaTranscription(session: Fields): Fields {
 }
 
 /**
- * Translates a client's frame to GA. What means the same in both stays as it is, and so does what is invalid in both:
- * the session reports that.
+ * Translates a client's message to GA, unchecked. What means the same in both stays as it is, and so does what is
+ * invalid in both: the session reports that.
  */
-export function frameFromBeta(frame: string): string {
-  // Audio, which makes up nearly all frames, is not parsed twice.
-  if (!frame.includes('session.update"') && !frame.includes('"response.create"')) return frame;
-  const message = parsed(frame);
-  if (message?.['type'] === 'session.update' && isFields(message['session'])) {
-    return JSON.stringify({ ...message, session: sessionFromBeta(message['session']) });
-  }
-  if (message?.['type'] === 'transcription_session.update') {
-    const { session } = message;
+export function fromBeta(message: unknown): unknown {
+  if (!isFields(message)) return message;
+  const { type, session, response } = message;
+  if (type === 'session.update' && isFields(session)) return { ...message, session: sessionFromBeta(session) };
+  if (type === 'transcription_session.update') {
     const wanted = isFields(session) ? transcriptionFromBeta(session) : session;
-    return JSON.stringify({ ...message, type: 'session.update', session: wanted });
+    return { ...message, type: 'session.update', session: wanted };
   }
-  if (message?.['type'] === 'response.create' && isFields(message['response'])) {
-    return JSON.stringify({ ...message, response: responseFromBeta(message['response']) });
-  }
-  return frame;
+  if (type === 'response.create' && isFields(response)) return { ...message, response: responseFromBeta(response) };
+  return message;
 }
 
 /**
@@ -270,15 +256,6 @@ function detectionFromBeta(detection: unknown): Fields | null {
 /** Removes fields without a value: old SDKs send null for what was not set. */
 function known(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
-}
-
-function parsed(frame: string): Fields | undefined {
-  try {
-    const message: unknown = JSON.parse(frame);
-    return isFields(message) ? message : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function fieldsOf(value: unknown): Fields {

@@ -1,106 +1,60 @@
-import type { Character } from '../../characters/character.ts';
-import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
-import type { TurnDetector } from '../../voices/turn-detector.ts';
-import type { Vad } from '../../voices/vad.ts';
-import type { SessionPatch } from '../protocol/client-events.ts';
+import type { WireEvent } from '../protocol/server-events.ts';
 import { limits } from '../protocol/limits.ts';
-import type { SessionMemory } from '../memory/session-memory.ts';
-import type { Clock } from '../session/contract/clock.ts';
-import type { Problem, SessionCommand, SessionEvent } from '../session/contract/events.ts';
-import type { Item, MessageItem } from '../session/contract/item.ts';
-import type { Responder } from '../session/contract/responder.ts';
-import { Session } from '../session/session.ts';
-import type { ProbeLine } from '../session/input/silence.ts';
-import { decode } from './decode.ts';
-import type { CuesTold } from './encode-response.ts';
+import type { ClientEvent, SessionPatch } from '../protocol/client-events.ts';
+import type { Problem, SessionCommand, SessionEvent, SessionListener } from '../session/contract/events.ts';
+import type { Item } from '../session/contract/item.ts';
+import type { Bounds, Ports } from '../session/contract/ports.ts';
+import type { Conversation } from '../session/history/conversation.ts';
+import { Session, type SessionEngines, type SessionParts } from '../session/session.ts';
+import { betaStart, toBeta } from './beta.ts';
+import { decodeEvent, decodeText, type DecodeContext, type Decoded } from './decode.ts';
 import { createEncoder } from './encode.ts';
 import { newId } from './new-id.ts';
-import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
-import {
-  castingToStart,
-  noScenes,
-  playersOf,
-  trackCastChange,
-  type Casting,
-  type CastScene,
-  type CastChange,
-} from './wire-scene.ts';
+import type { Client, Peer } from './peer.ts';
+import { audioDelta, isAudio, type OutgoingAudio } from './wire-event.ts';
+import { castingToStart, noScenes, playersOf, type CastScene, type Casting } from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
-
-/** The other end of a connection, on any transport. */
-export interface Peer {
-  /** Sends one server event. Returns false if the client stopped reading and must be disconnected. */
-  send(event: ServerEvent): boolean;
-  /** If given, takes the audio of replies instead of `response.output_audio.delta`. */
-  sendAudio?(audio: OutgoingAudio): boolean;
-  /** If given, is awaited before the first event of a reply. */
-  beforeReply?(replyId: string): Promise<void>;
-  /**
-   * Asks for a sign of life, which arrives after all that the client has sent; absent if nothing can be stuck on its
-   * way.
-   */
-  readonly probe?: ProbeLine;
-}
-
-/** A server event of OpenAI Realtime (GA), complete. */
-export type ServerEvent = WireEvent & { readonly event_id: string };
 
 /** Everything that one connection needs to hold a conversation. */
 export interface ConnectionParts {
-  readonly character: Character;
-  readonly responder: Responder;
-  readonly vad: Vad;
-  readonly turnDetector?: TurnDetector;
-  /** Embeds voices to tell them apart, if one is loaded. */
-  readonly speakerEncoder?: SpeakerEncoder | undefined;
-  /** Most speculative replies in one turn; none by default. */
-  readonly draftsPerTurn?: number;
-  /** The client plays backchannels by the character while the user talks. */
-  readonly nods?: boolean;
-  /** The client wants to be told when a reply is held, and falls silent then. */
-  readonly holds?: boolean;
-  /** Stage directions that the client is told of; none by default. */
-  readonly cues?: CuesTold | undefined;
-  /** The name that the client asked for. */
-  readonly model: string;
-  readonly recognizerName: string;
-  /** Added to the client's `session.created`. */
-  readonly about: object;
-  readonly aheadMs: number;
-  /** Audio kept for `conversation.item.retrieve`, in total. */
-  readonly keptAudioMs: number;
-  readonly clock: Clock;
-  readonly maxSessionMs: number;
-  readonly onFault: (fault: unknown) => void;
-  /** Takes every event before the client gets it; see `link/journal.ts`. */
-  readonly journal?: { note(event: SessionEvent): void; heard(replyId: string, heardMs: number): void };
-  /** The character's memories; takes the same events; see `memory/session-memory.ts`. */
-  readonly memory?: Pick<SessionMemory, keyof SessionMemory> | undefined;
-  /** Takes the same events; see `telemetry/telemetry.ts`. */
-  readonly observe?: (event: SessionEvent) => void;
-  /** A session to resume, instead of a new one. */
-  readonly restored?: {
-    readonly id: string;
-    readonly session: WireSession | undefined;
-    readonly items: readonly Item[];
-    /** Ids of those items that date from before the present participants joined. */
-    readonly before?: ReadonlySet<string>;
-    /** Replies that were open when the server was killed. */
-    readonly openReplies: readonly { readonly item: MessageItem | undefined }[];
-  };
+  /** The participants at first; `about` is added to the client's `session.created`. */
+  readonly casting: Casting;
   /** Casts the scenes that the client may choose; without it there are none. */
   readonly castScene?: CastScene;
-  /**
-   * Called for every message before it is taken; returns true if the message is new and meant for the session. All are
-   * by default.
-   */
-  readonly admit?: (message: unknown) => boolean;
-  /** Rate limit on what the client sends; without it there is none. */
-  readonly inflow?: InputRateLimit;
+  readonly engines: SessionEngines;
+  readonly client: Client;
+  readonly bounds: Bounds & { readonly sessionMs: number };
+  readonly ports: Ports;
+  /** The names that the client is told: the one it asked for, and the recognizer's. */
+  readonly model: string;
+  readonly recognizer: string;
   /** `transcription`: the session only transcribes. */
   readonly intent?: 'transcription' | undefined;
   /** Initial settings of a new session, as if the client had asked for them. */
   readonly startWith?: SessionPatch | undefined;
+  /** A session to resume, instead of a new one. */
+  readonly restored?: RestoredState | undefined;
+  readonly recall?: SessionParts['recall'];
+  /** Makes the listeners that take each event before the client does, in order. */
+  readonly listen?: (opened: OpenedSession) => readonly SessionListener[];
+  /** Rate limit on what the client sends; without it there is none. */
+  readonly inflow?: InputRateLimit;
+}
+
+/** The state of a session that another server process left behind. */
+interface RestoredState {
+  readonly id: string;
+  readonly session: WireSession | undefined;
+  readonly items: readonly Item[];
+  /** Ids of those items that date from before the present participants joined. */
+  readonly beforeScene: ReadonlySet<string>;
+}
+
+/** A session that has just been opened. */
+export interface OpenedSession {
+  readonly id: string;
+  readonly conversation: Conversation;
+  readonly session: WireSession;
 }
 
 /** Rate limit on what a client sends. */
@@ -115,14 +69,16 @@ export type RateLimitVerdict = 'take' | 'drop' | Problem;
 /** A client of OpenAI Realtime (GA): client events in, server events out, a session between. */
 export interface Connection {
   readonly id: string;
-  /** A text frame, as a string or as its bytes in UTF-8. */
-  receive(frame: string | Buffer): void;
+  /** Takes an event of OpenAI Realtime (GA). */
+  receive(event: ClientEvent): void;
+  /** Takes an event as the client sent it: JSON in its dialect, as a string or as bytes in UTF-8. */
+  receiveText(text: string | Buffer): void;
   /** Takes the user's audio sent outside of events: mono, at any rate the resampler takes. */
   receiveAudio(samples: Float32Array, sampleRate: number): void;
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void;
-  /** Refuses a binary frame; `problem`: the reason, unless it is that none are expected. */
-  receiveBinary(problem?: Problem): void;
+  /** Reports the error to the client, in its place among the events. By default: that it sent a binary message. */
+  reject(problem?: Problem): void;
   close(): void;
   /** Settles when the session has ended; with the reason, which the close code tells the client. */
   readonly done: Promise<'closed' | 'client_too_slow'>;
@@ -130,168 +86,151 @@ export interface Connection {
 
 const binaryNotUnderstood: Problem = {
   code: 'binary_not_supported',
-  message: 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.',
+  message: 'Binary frames are not supported. Send audio as base64 in input_audio_buffer.append.',
 };
 
 /** Opens the session and sends `session.created` to the client. */
 export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
-  const { restored, memory } = parts;
+  const { client, restored, inflow, castScene = noScenes } = parts;
   const id = restored?.id ?? newId('sess');
   let wire = restored?.session ?? sessionToStart(parts, id);
-  let casting = castingToStart(parts);
-  const { castScene = noScenes, nods = false } = parts;
-  const staged = trackCastChange(parts, wire);
-  const session = openEngine(parts, peer, { casting, wire, staged });
-  const openReplies = staged.is ? undefined : (restored?.openReplies.flatMap(({ item }) => item ?? []) ?? []);
-  memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined, openReplies });
-  const encode = createEncoder(wire, parts.holds, parts.cues);
-  const tell = tellerOf(peer);
-  if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
-
-  const delivered = deliver(session, encode, tell, { ...parts, peer, staged });
+  let casting = castingToStart(parts.casting, restored?.session, castScene);
+  const session = new Session({
+    ...playersOf(casting, client),
+    ...parts.engines,
+    ...parts.bounds,
+    ...parts.ports,
+    stopsAtOnce: client.holds === true,
+    probeLine: peer.probe && ((answered) => peer.probe?.(answered)),
+    settings: settingsOf(wire, casting.character),
+    items: restored?.items,
+    before: restored?.beforeScene,
+    recall: parts.recall,
+  });
+  const listeners = parts.listen?.({ id, conversation: session.conversation, session: wire }) ?? [];
+  const toClient = clientListener(wire, client, peer);
+  if (restored === undefined) toClient.tell({ type: 'session.created', session: echoOf(wire) });
+  const delivered = deliver(session, listeners, toClient, parts.ports);
   const done = Promise.all([delivered, session.run()]).then(([reason]) => reason);
-  const { accepts, take } = gateTo(session, parts);
+  const { accepts, take } = gateTo(session, listeners, inflow);
+  const receive = (decode: (context: DecodeContext) => Decoded): void => {
+    if (!accepts(inflow?.takeEvent())) return;
+    const decoded = decode({
+      character: casting.character,
+      castScene,
+      client,
+      sampleRate: casting.responder.sampleRate,
+      newItemId: () => newId('item'),
+      session: wire,
+      find: (itemId) => session.conversation.get(itemId),
+      admits: (message) => peer.admits?.(message) ?? true,
+      onFault: parts.ports.onFault,
+    });
+    wire = decoded.session;
+    casting = decoded.casting ?? casting;
+    if (decoded.command !== undefined) take(decoded.command);
+  };
 
   return {
     id,
     done,
-    receive(frame) {
-      if (!accepts(parts.inflow?.takeEvent())) return;
-      const context = {
-        character: casting.character,
-        castScene,
-        nods,
-        sampleRate: casting.responder.sampleRate,
-        newItemId: () => newId('item'),
-        session: wire,
-        find: (itemId: string) => session.conversation.get(itemId),
-        admit: parts.admit ?? (() => true),
-        onFault: parts.onFault,
-      };
-      const decoded = decode(frame, context);
-      wire = decoded.session;
-      casting = decoded.casting ?? casting;
-      if (decoded.command !== undefined) take(decoded.command);
-    },
-    receiveAudio(samples, sampleRate) {
-      take({ type: 'audio', samples, sampleRate });
-    },
-    receiveBinary(problem = binaryNotUnderstood) {
-      if (accepts(parts.inflow?.takeEvent())) session.send({ type: 'reject', problem });
+    receive: (event) => receive((context) => decodeEvent(event, context)),
+    receiveText: (text) => receive((context) => decodeText(text, context)),
+    receiveAudio: (samples, sampleRate) => take({ type: 'audio', samples, sampleRate }),
+    reject(problem = binaryNotUnderstood) {
+      if (accepts(inflow?.takeEvent())) session.send({ type: 'reject', problem });
     },
     away: (isAway) => session.away(isAway),
     close: () => session.close(),
   };
 }
 
-interface Beginning {
-  readonly casting: Pick<Casting, 'character' | 'responder'>;
-  readonly wire: WireSession;
-  readonly staged: CastChange;
+/** The last listener: sends the peer each event, and audio in the form it takes. */
+interface ClientListener extends SessionListener {
+  /** False once the peer has refused an event, because the client does not read. */
+  readonly isRead: boolean;
+  tell(out: WireEvent | OutgoingAudio): void;
 }
 
-/** Creates the session engine of a connection. */
-function openEngine(parts: ConnectionParts, peer: Peer, { casting, wire, staged }: Beginning): Session {
-  const { restored, memory, nods = false } = parts;
-  return new Session({
-    ...playersOf(casting, nods),
-    vad: parts.vad,
-    ...(parts.turnDetector === undefined ? {} : { turnDetector: parts.turnDetector }),
-    ...(parts.speakerEncoder === undefined ? {} : { speakerEncoder: parts.speakerEncoder }),
-    draftsPerTurn: parts.draftsPerTurn ?? 0,
-    stopsAtOnce: parts.holds === true,
-    clock: parts.clock,
-    ...(peer.probe === undefined ? {} : { probeLine: peer.probe }),
-    settings: settingsOf(wire, casting.character),
-    aheadMs: parts.aheadMs,
-    keptAudioMs: parts.keptAudioMs,
-    ...(restored === undefined ? {} : { items: restored.items, before: restored.before }),
-    newId,
-    recall: async (history, options) => (staged.is ? [] : ((await memory?.recall(history, options)) ?? [])),
-    onFault: parts.onFault,
-  });
-}
-
-/** Returns a function that sends a peer each complete event, and audio in the form it takes. */
-function tellerOf(peer: Peer): (event: WireEvent | OutgoingAudio) => boolean {
-  return (event) => {
-    if (!isAudio(event)) return peer.send({ event_id: newId('event'), ...event });
-    if (peer.sendAudio !== undefined) return peer.sendAudio(event);
-    return peer.send({ event_id: newId('event'), ...audioDelta(event) });
+function clientListener(opened: WireSession, client: Client, peer: Peer): ClientListener {
+  const encode = createEncoder(opened, client);
+  const sends = (out: WireEvent | OutgoingAudio): boolean => {
+    if (isAudio(out) && client.beta !== true && peer.sendAudio !== undefined) return peer.sendAudio(out);
+    const event = { event_id: newId('event'), ...(isAudio(out) ? audioDelta(out) : out) };
+    return client.beta === true ? toBeta(event).every((one) => peer.send(one)) : peer.send(event);
+  };
+  let isRead = true;
+  const encoded = (event: SessionEvent): void => void (isRead = encode(event).every(sends));
+  return {
+    get isRead() {
+      return isRead;
+    },
+    tell: (out) => void sends(out),
+    note(event) {
+      if (event.type !== 'reply-started') return encoded(event);
+      return Promise.resolve(peer.beforeReply?.(event.replyId)).then(() => encoded(event));
+    },
   };
 }
 
 /** Passes the client's commands to the session, within its limits. */
 function gateTo(
   session: Session,
-  parts: Pick<ConnectionParts, 'inflow' | 'journal'>,
+  listeners: readonly SessionListener[],
+  inflow: InputRateLimit | undefined,
 ): { readonly accepts: (verdict?: RateLimitVerdict) => boolean; readonly take: (command: SessionCommand) => void } {
   const accepts = (verdict: RateLimitVerdict = 'take'): boolean => {
     if (typeof verdict === 'object') session.send({ type: 'reject', problem: verdict });
     return verdict === 'take';
   };
   const take = (command: SessionCommand): void => {
-    if (command.type === 'heard') parts.journal?.heard(command.replyId, command.heardMs);
+    if (command.type === 'heard') for (const one of listeners) one.heard?.(command.replyId, command.heardMs);
     if (command.type !== 'audio') return session.send(command);
     if (session.waitingAudioMs > limits.waitingAudioMs) {
-      const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
+      const message = 'More than ten minutes of audio are queued. Send audio at real-time speed.';
       return session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
     }
     const durationMs = (command.samples.length / command.sampleRate) * 1000;
-    if (accepts(parts.inflow?.takeAudio(durationMs))) session.send(command);
+    if (accepts(inflow?.takeAudio(durationMs))) session.send(command);
   };
   return { accepts, take };
 }
 
-/** Sends all events until the session or the client ends it; a failed send ends the session. */
+/** Tells the listeners all events until the session or the client ends it; a failed send ends the session. */
 async function deliver(
   session: Session,
-  encode: ReturnType<typeof createEncoder>,
-  tell: (event: WireEvent | OutgoingAudio) => boolean,
-  {
-    journal,
-    memory,
-    observe,
-    onFault,
-    peer,
-    staged,
-  }: Pick<ConnectionParts, 'journal' | 'memory' | 'observe' | 'onFault'> & {
-    readonly peer: Peer;
-    readonly staged: CastChange;
-  },
+  listeners: readonly SessionListener[],
+  toClient: ClientListener,
+  { onFault }: Pick<Ports, 'onFault'>,
 ): Promise<'closed' | 'client_too_slow'> {
+  const all = [...listeners, toClient];
   try {
     for await (const event of session.events) {
-      if (event.type === 'updated') {
-        staged.note(event.echo as WireSession);
-        memory?.nameUser((event.echo as WireSession).x_dramatis.user ?? undefined);
+      for (const listener of all) {
+        const pending = listener.note(event);
+        if (pending !== undefined) await pending;
       }
-      // Before the journal: a resumed session counts what the journal holds as remembered.
-      const kept = memory?.note(event, staged.is);
-      if (kept !== undefined) await kept;
-      journal?.note(event);
-      if (event.type === 'reply-started') await peer.beforeReply?.(event.replyId);
-      observe?.(event);
-      for (const wireEvent of encode(event)) if (!tell(wireEvent)) return 'client_too_slow';
+      if (!toClient.isRead) return 'client_too_slow';
     }
   } catch (fault) {
     onFault(fault);
   } finally {
     session.close();
-    await memory?.close();
+    for (const listener of all) await listener.end?.();
   }
   return 'closed';
 }
 
-function sessionToStart(parts: ConnectionParts, id: string): WireSession {
-  const fresh = newWireSession(parts.character, {
+function sessionToStart({ casting, client, ...parts }: ConnectionParts, id: string): WireSession {
+  const startWith = client.beta === true ? betaStart(parts.startWith) : parts.startWith;
+  const fresh = newWireSession(casting.character, {
     id,
     model: parts.model,
-    expiresAt: Math.floor((Date.now() + parts.maxSessionMs) / 1000),
-    recognizer: parts.recognizerName,
-    about: parts.about,
-    type: parts.intent ?? parts.startWith?.type,
+    expiresAt: Math.floor((Date.now() + parts.bounds.sessionMs) / 1000),
+    recognizer: parts.recognizer,
+    about: casting.about,
+    type: parts.intent ?? startWith?.type,
   });
-  const wanted = parts.startWith === undefined ? fresh : mergeSession(fresh, parts.startWith, parts.character);
+  const wanted = startWith === undefined ? fresh : mergeSession(fresh, startWith, casting.character);
   return 'code' in wanted ? fresh : wanted;
 }

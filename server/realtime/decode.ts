@@ -4,9 +4,10 @@ import { clientEventSchema, clientEventTypes, type ClientEvent, type SessionPatc
 import { limits, wireSampleRate } from '../protocol/limits.ts';
 import type { Item } from '../session/contract/item.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/contract/events.ts';
-import { soundOfAppend } from './append-frame.ts';
-import { audioFormatOf, sampleRateOf } from './audio-format.ts';
+import { soundOfAppend, audioFormatOf, sampleRateOf } from './audio-format.ts';
+import { fromBeta } from './beta.ts';
 import type { ResponseEcho } from './encode-response.ts';
+import type { Client } from './peer.ts';
 import { itemFromWire, samplesFromBase64 } from './wire-items.ts';
 import { playersOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';
 import { mergeTools, toolboxOf } from './wire-tools.ts';
@@ -17,21 +18,20 @@ export interface DecodeContext {
   readonly character: Character;
   /** Casts the scene that a client chooses. */
   readonly castScene: CastScene;
-  /** The client plays backchannels by the character while the user talks. */
-  readonly nods: boolean;
+  readonly client: Client;
   /** Sample rate of the recognizer. */
   readonly sampleRate: number;
   readonly newItemId: () => string;
   /** The session after the last update. */
   readonly session: WireSession;
   readonly find: (id: string) => Item | undefined;
-  /** Returns true if a message is new and meant for the session; see `ConnectionParts.admit`. */
-  readonly admit: (message: unknown) => boolean;
+  /** See `Peer.admits`. */
+  readonly admits: (message: unknown) => boolean;
   /** Called with internal faults. */
   readonly onFault: (fault: unknown) => void;
 }
 
-/** The command in a frame, and the session after it. Without a command: the frame was not admitted. */
+/** The command in an event, and the session after it. Without a command: the event was not admitted. */
 export interface Decoded {
   readonly command?: SessionCommand;
   readonly session: WireSession;
@@ -40,69 +40,81 @@ export interface Decoded {
 }
 
 /**
- * Decodes one text frame, given as a string or, which is faster for audio, as its bytes. An invalid frame becomes a
- * `reject` command, which is answered in its place.
+ * Decodes one event as a client sent it: JSON, as a string or, which is faster for audio, as its bytes. An invalid one
+ * becomes a `reject` command, which is answered in its place.
  */
-export function decode(frame: string | Buffer, context: DecodeContext): Decoded {
+export function decodeText(text: string | Buffer, context: DecodeContext): Decoded {
+  return guarded(context, () =>
+    typeof text === 'string'
+      ? understand(text, context)
+      : (plainAppend(text, context) ?? understand(text.toString('utf8'), context)),
+  );
+}
+
+/** Decodes one event. One that is not possible now becomes a `reject` command. */
+export function decodeEvent(event: ClientEvent, context: DecodeContext): Decoded {
+  return guarded(context, () => decode(event, context));
+}
+
+/** An event that makes the decoder fail ends neither the session nor the process. */
+function guarded(context: DecodeContext, act: () => Decoded): Decoded {
   try {
-    if (typeof frame === 'string') return understand(frame, context);
-    return heard(frame, context) ?? understand(frame.toString('utf8'), context);
+    return act();
   } catch (fault) {
-    // A frame that makes the decoder fail ends neither the session nor the process.
     context.onFault(fault);
-    const problem: Problem = { code: 'internal_error', message: 'The event could not be taken.' };
-    return { command: { type: 'reject', problem }, session: context.session };
+    return reject({ code: 'internal_error', message: 'The event could not be processed.' }, undefined, context);
   }
 }
 
-const plainAppend = { type: 'input_audio_buffer.append' } as const;
+function reject(problem: Problem, ref: string | undefined, { session }: DecodeContext): Decoded {
+  return { command: { type: 'reject', problem, ...refOf(ref) }, session };
+}
 
-/** Decodes a plain audio frame, which nearly all frames are. */
-function heard(frame: Buffer, { admit, session }: DecodeContext): Decoded | undefined {
+/** Decodes a plain audio event, which nearly all are. It has no number, so every peer admits it. */
+function plainAppend(text: Buffer, { session }: DecodeContext): Decoded | undefined {
   const { format } = session.audio.input;
-  const samples = soundOfAppend(frame, format);
+  const samples = soundOfAppend(text, format);
   if (samples === undefined) return undefined;
-  if (!admit(plainAppend)) return { session };
   return { command: { type: 'audio', samples, sampleRate: sampleRateOf(format) }, session };
 }
 
-function understand(frame: string, context: DecodeContext): Decoded {
-  const { session } = context;
-  const reject = (problem: Problem, ref?: string): Decoded => ({
-    command: { type: 'reject', problem, ...refOf(ref) },
-    session,
-  });
-  if (frame.length > limits.frameBytes) {
+function understand(text: string, context: DecodeContext): Decoded {
+  if (text.length > limits.frameBytes) {
     const message = `The frame is over ${limits.frameBytes / 2 ** 20} MiB. Send audio in shorter pieces.`;
-    return reject({ code: 'message_too_large', message });
+    return reject({ code: 'message_too_large', message }, undefined, context);
   }
   let message: unknown;
   try {
-    message = JSON.parse(frame);
+    message = JSON.parse(text);
   } catch {
-    return reject({ code: 'invalid_json', message: 'The message is not valid JSON.' });
+    return reject({ code: 'invalid_json', message: 'The message is not valid JSON.' }, undefined, context);
   }
   if (isNestedOver(message, limits.nestingLevels)) {
     const what = `The event is nested over ${limits.nestingLevels} levels deep. Send a flatter one.`;
-    return reject({ code: 'invalid_event', message: what });
+    return reject({ code: 'invalid_event', message: what }, undefined, context);
   }
-  if (!context.admit(message)) return { session };
-  const parsed = clientEventSchema.safeParse(message);
-  if (!parsed.success) return reject(problemOf(message, parsed.error), eventIdOf(message));
-  const event = parsed.data;
+  if (!context.admits(message)) return { session: context.session };
+  const inGa = context.client.beta === true ? fromBeta(message) : message;
+  const parsed = clientEventSchema.safeParse(inGa);
+  if (!parsed.success) return reject(problemOf(inGa, parsed.error), eventIdOf(inGa), context);
+  return decode(parsed.data, context);
+}
+
+function decode(event: ClientEvent, context: DecodeContext): Decoded {
+  const { session } = context;
   const ref = event.event_id;
   if (event.type === 'session.update') {
     const updated = update(event.session, context);
-    if ('code' in updated) return reject(updated, ref);
+    if ('code' in updated) return reject(updated, ref, context);
     return { ...updated, command: { ...updated.command, ...refOf(ref) } };
   }
   const command = commandOf(event, context);
-  return 'code' in command ? reject(command, ref) : { command: { ...command, ...refOf(ref) }, session };
+  return 'code' in command ? reject(command, ref, context) : { command: { ...command, ...refOf(ref) }, session };
 }
 
 function update(
   patch: SessionPatch,
-  { session, character, castScene, nods }: DecodeContext,
+  { session, character, castScene, client }: DecodeContext,
 ): (Required<Pick<Decoded, 'command'>> & Decoded) | Problem {
   const casting = recast(session, patch, castScene);
   if (casting !== undefined && 'code' in casting) return casting;
@@ -111,7 +123,7 @@ function update(
   if ('code' in merged) return merged;
   const base = { type: 'update', settings: settingsOf(merged, now), echo: merged } as const;
   if (casting === undefined) return { command: base, session: merged };
-  return { command: { ...base, players: playersOf(casting, nods) }, session: merged, casting };
+  return { command: { ...base, players: playersOf(casting, client) }, session: merged, casting };
 }
 
 function commandOf(
@@ -191,7 +203,7 @@ function itemsOf(input: NonNullable<WantedResponse['input']>, context: DecodeCon
       : itemFromWire(one, one.id ?? context.newItemId(), itemSettings(context));
     const param = `response.input[${index}]`;
     if (item === undefined && isReference)
-      return { code: 'item_not_found', message: 'An item referred to does not exist.', param: `${param}.id` };
+      return { code: 'item_not_found', message: 'A referenced item does not exist.', param: `${param}.id` };
     if (item === undefined) return badAudio(param);
     items.push(item);
   }

@@ -1,10 +1,12 @@
+import type { ServerItem, ServerResponse, WireEvent } from '../protocol/server-events.ts';
 import type { Feelings } from '../../agents/feelings.ts';
 import { errorTable } from '../session/contract/errors.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import type { ReplyEnd, SessionEvent } from '../session/contract/events.ts';
 import type { AudioFormat } from './audio-format.ts';
+import type { Client } from './peer.ts';
 import { ReplyAudio } from './reply-audio.ts';
-import { usageOf, type OutgoingAudio, type WireEvent } from './wire-event.ts';
+import { usageOf, type OutgoingAudio } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 
 /** A response that still needs its `response.done`. */
@@ -33,17 +35,11 @@ export interface ResponseEcho {
 type ReplyEvent = Extract<SessionEvent, { readonly replyId: string }>;
 
 /** The parts of a session that an encoder needs. */
-export interface EncodedSession {
+export interface EncodedSession extends Pick<Client, 'holds' | 'cues'> {
   readonly id: string;
   readonly voice: string;
   readonly outputFormat: AudioFormat;
-  /** The client wants to be told when a reply is held. */
-  readonly holds: boolean;
-  /** Stage directions that the client is told of: actions, and with `all` also thoughts. */
-  readonly cues: CuesTold;
 }
-
-export type CuesTold = 'none' | 'visible' | 'all';
 
 /**
  * Returns the wire events of one response, in the order of the protocol: brackets open once and close once, and `done`
@@ -70,8 +66,9 @@ export function responseEvents(
       items: 0,
     };
     responses.set(event.replyId, opened);
-    const response = { ...responseObject(event.replyId, opened, session), status: 'in_progress', status_details: null };
-    return [{ type: 'response.created', response: { ...response, output: [], usage: null } }];
+    const begun = { status: 'in_progress', status_details: null, output: [], usage: null } as const;
+    const response = { ...responseObject(event.replyId, opened, session), ...begun, output: [] };
+    return [{ type: 'response.created', response }];
   }
   const open = responses.get(event.replyId);
   if (open === undefined) return [];
@@ -87,9 +84,9 @@ export function responseEvents(
     case 'reply-call':
       return call(event, open);
     case 'reply-held':
-      return session.holds ? [{ type: 'x_dramatis.hold', response_id: event.replyId }] : [];
+      return session.holds === true ? [{ type: 'x_dramatis.hold', response_id: event.replyId }] : [];
     case 'reply-resumed':
-      return session.holds ? [resumed(event)] : [];
+      return session.holds === true ? [resumed(event)] : [];
     case 'reply-cue':
       return cue(event, session);
     case 'reply-ended':
@@ -104,7 +101,7 @@ function cue(
   session: EncodedSession,
 ): WireEvent[] {
   const { kind, text, startMs } = told;
-  if (session.cues === 'none' || (kind === 'thought' && session.cues !== 'all')) return [];
+  if ((session.cues ?? 'none') === 'none' || (kind === 'thought' && session.cues !== 'all')) return [];
   const at = { start_ms: Math.round(startMs), samples: Math.round((startMs * wireSampleRate) / 1000) };
   return [{ type: 'x_dramatis.cue', response_id: replyId, item_id: itemId, kind, text, ...at }];
 }
@@ -121,12 +118,12 @@ function openItem(
   open.previousItemId = event.previousItemId;
   open.items += 1;
   // The item as it was when it began: by now it may have grown, or ended.
-  const item = { ...wireItem(event.item), status: 'in_progress', content: [] };
-  const part = open.speaks ? { type: 'audio', transcript: '' } : { type: 'text', text: '' };
+  const item: ServerItem = { ...wireItem(event.item), status: 'in_progress', content: [] };
+  const at = place(event.replyId, event.item.id);
   return [
     { type: 'response.output_item.added', response_id: event.replyId, output_index: 0, item },
     ...inConversation(open, { type: 'conversation.item.added', previous_item_id: event.previousItemId, item }),
-    { type: 'response.content_part.added', ...place(event.replyId, open), part },
+    { type: 'response.content_part.added', ...at, part: partOf(open, '') },
   ];
 }
 
@@ -139,7 +136,7 @@ function inConversation(open: OpenResponse, event: WireEvent): WireEvent[] {
 function call(event: Extract<ReplyEvent, { type: 'reply-call' }>, open: OpenResponse): WireEvent[] {
   const { replyId, previousItemId, item } = event;
   const finished = wireItem(item);
-  const begun = { ...finished, status: 'in_progress', arguments: '' };
+  const begun: ServerItem = { ...finished, status: 'in_progress', arguments: '' };
   const output = { response_id: replyId, output_index: open.items };
   const at = { ...output, item_id: item.id, call_id: item.callId };
   open.items += 1;
@@ -154,8 +151,9 @@ function call(event: Extract<ReplyEvent, { type: 'reply-call' }>, open: OpenResp
 }
 
 function textDelta(event: Extract<ReplyEvent, { type: 'reply-text' }>, open: OpenResponse): WireEvent[] {
+  if (open.itemId === undefined) return [];
   open.transcript += event.text;
-  const base = { ...place(event.replyId, open), delta: event.text };
+  const base = { ...place(event.replyId, open.itemId), delta: event.text };
   const felt = event.emotion === undefined ? {} : { emotion: event.emotion };
   if (!open.speaks) {
     return [{ type: 'response.output_text.delta', ...base, ...('emotion' in felt ? { x_dramatis: felt } : {}) }];
@@ -179,10 +177,9 @@ function closeItem(
   open: OpenResponse,
 ): (WireEvent | OutgoingAudio)[] {
   const { replyId, item, cut } = event;
-  const at = place(replyId, open);
+  const at = place(replyId, item.id);
   const said = item.content[0]?.type === 'audio' ? (item.content[0].transcript ?? '') : open.transcript;
   const finished = wireItem(item);
-  const part = open.speaks ? { type: 'audio', transcript: said } : { type: 'text', text: said };
   const textDone: WireEvent[] = open.speaks
     ? [
         { type: 'response.output_audio.done', ...at },
@@ -192,7 +189,7 @@ function closeItem(
   return [
     ...(cut ? [] : outgoing(replyId, open, open.sound.flush())),
     ...textDone,
-    { type: 'response.content_part.done', ...at, part },
+    { type: 'response.content_part.done', ...at, part: partOf(open, said) },
     { type: 'response.output_item.done', response_id: replyId, output_index: 0, item: finished },
     ...inConversation(open, {
       type: 'conversation.item.done',
@@ -217,12 +214,12 @@ function closeResponse(
     x_dramatis: {
       mind: end.mind ?? null,
       feelings: wireFeelings(end.feelings),
-      ...castFeelings(end),
-      latency: end.latency,
+      cast_feelings: castFeelings(end),
+      latency: { ...end.latency },
       speculation: speculationOf(end),
-      ...(end.rest === 'scene-end' ? { scene_ended: true } : {}),
-      ...(end.rest === 'users-turn' ? { users_turn: true } : {}),
-      ...(end.slips === undefined ? {} : { slips: end.slips }),
+      scene_ended: end.rest === 'scene-end' ? true : undefined,
+      users_turn: end.rest === 'users-turn' ? true : undefined,
+      slips: end.slips && [...end.slips],
     },
   };
   // Requests and tokens are not limited here, so the list is empty; clients that wait for the event get it.
@@ -236,15 +233,14 @@ function wireFeelings({ emotions, intimacy }: Feelings): Record<string, number> 
   return { ...emotions, intimacy };
 }
 
-function castFeelings({ castFeelings: each }: ReplyEnd): Record<string, unknown> {
-  if (each === undefined) return {};
-  return { cast_feelings: Object.fromEntries(Object.entries(each).map(([id, felt]) => [id, wireFeelings(felt)])) };
+function castFeelings({ castFeelings: each }: ReplyEnd): Record<string, Record<string, number>> | undefined {
+  return each && Object.fromEntries(Object.entries(each).map(([id, felt]) => [id, wireFeelings(felt)]));
 }
 
-function responseObject(replyId: string, open: OpenResponse, session: EncodedSession): Record<string, unknown> {
+function responseObject(replyId: string, open: OpenResponse, session: EncodedSession) {
   return {
     id: replyId,
-    object: 'realtime.response',
+    object: 'realtime.response' as const,
     conversation_id: open.conversationId,
     output_modalities: open.speaks ? ['audio'] : ['text'],
     max_output_tokens: open.maxTokens === Infinity ? 'inf' : open.maxTokens,
@@ -259,13 +255,17 @@ function speculationOf({ speculation }: ReplyEnd): Record<string, unknown> | nul
   return { drafts, used, wasted_tokens: wastedTokens, wasted_speech_ms: wastedSpeechMs };
 }
 
-function statusDetails(end: ReplyEnd): Record<string, unknown> | null {
+function statusDetails(end: ReplyEnd): ServerResponse['status_details'] {
   if (end.status === 'completed') return null;
   if (end.problem === undefined) return { type: end.status, reason: end.reason ?? null };
   const { code, message } = end.problem;
   return { type: end.status, error: { type: errorTable[code][0], code, message } };
 }
 
-function place(replyId: string, open: OpenResponse): Record<string, unknown> {
-  return { response_id: replyId, item_id: open.itemId, output_index: 0, content_index: 0 };
+function partOf({ speaks }: OpenResponse, said: string) {
+  return speaks ? ({ type: 'audio', transcript: said } as const) : ({ type: 'text', text: said } as const);
+}
+
+function place(replyId: string, itemId: string) {
+  return { response_id: replyId, item_id: itemId, output_index: 0, content_index: 0 };
 }

@@ -1,26 +1,27 @@
+import type { WireEvent } from '../protocol/server-events.ts';
 import { errorObject } from '../session/contract/errors.ts';
-import type { SessionEvent } from '../session/contract/events.ts';
+import type { Problem, SessionEvent } from '../session/contract/events.ts';
 import type { AudioFormat } from './audio-format.ts';
-import { responseEvents, type CuesTold, type EncodedSession, type OpenResponse } from './encode-response.ts';
-import type { OutgoingAudio, WireEvent } from './wire-event.ts';
+import { responseEvents, type EncodedSession, type OpenResponse } from './encode-response.ts';
+import type { Client } from './peer.ts';
+import type { OutgoingAudio } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
-import { echoOf, type WireSession } from './wire-session.ts';
+import { echoOf, sessionIn, type WireSession } from './wire-session.ts';
 
 /**
  * Returns an encoder to the GA dialect for one session: each session event becomes the wire events that the protocol
- * requires. `holds`: the client wants to be told when a reply is held; `cues`: stage directions that it is told of.
+ * requires.
  */
 export function createEncoder(
   opened: WireSession,
-  holds = false,
-  cues: CuesTold = 'none',
+  client: Client = {},
 ): (event: SessionEvent) => (WireEvent | OutgoingAudio)[] {
   const responses = new Map<string, OpenResponse>();
-  let session = { ...encodedSession(opened), holds, cues };
+  let session = { ...client, ...encodedSession(opened) };
   return (event) => {
     if ('replyId' in event) return responseEvents(event, responses, session);
     // An update takes effect here in its place among the events, not when the client sent it.
-    if (event.type === 'updated') session = { ...encodedSession(event.echo as WireSession), holds, cues };
+    if (event.type === 'updated') session = { ...client, ...encodedSession(sessionIn(event)) };
     return conversationEvents(event, session);
   };
 }
@@ -29,7 +30,7 @@ interface KnownSession extends EncodedSession {
   readonly inputFormat: AudioFormat;
 }
 
-function encodedSession({ id, audio }: WireSession): Omit<KnownSession, 'holds' | 'cues'> {
+function encodedSession({ id, audio }: WireSession): KnownSession {
   return { id, voice: audio.output.voice, inputFormat: audio.input.format, outputFormat: audio.output.format };
 }
 
@@ -38,7 +39,7 @@ type ConversationEvent = Exclude<SessionEvent, { readonly replyId: string }>;
 function conversationEvents(event: ConversationEvent, session: KnownSession): WireEvent[] {
   switch (event.type) {
     case 'updated':
-      return [{ type: 'session.updated', session: echoOf(event.echo as WireSession) }];
+      return [{ type: 'session.updated', session: echoOf(sessionIn(event)) }];
     case 'speech-started':
       return [{ type: 'input_audio_buffer.speech_started', audio_start_ms: event.atMs, item_id: event.itemId }];
     case 'speech-stopped':
@@ -88,7 +89,7 @@ function conversationEvents(event: ConversationEvent, session: KnownSession): Wi
 
 function transcriptEvents(event: Extract<ConversationEvent, { readonly type: `transcript-${string}` }>): WireEvent[] {
   const base = { item_id: event.itemId, content_index: 0 };
-  const prefix = 'conversation.item.input_audio_transcription';
+  const prefix = 'conversation.item.input_audio_transcription' as const;
   if (event.type === 'transcript-partial') {
     return [{ type: `${prefix}.delta`, ...base, delta: event.stable, x_dramatis: { text: event.text } }];
   }
@@ -105,7 +106,7 @@ function transcriptEvents(event: Extract<ConversationEvent, { readonly type: `tr
   ];
 }
 
-function failure(problem: Parameters<typeof errorObject>[0]): Record<string, unknown> {
+function failure(problem: Problem): Omit<ReturnType<typeof errorObject>, 'event_id'> {
   const { type, code, message, param } = errorObject(problem);
   return { type, code, message, param };
 }

@@ -1,15 +1,12 @@
-import type { WireEvent } from './wire-event.ts';
+import type { ServerEvent } from '../protocol/server-events.ts';
+import type { WireSession } from './wire-session.ts';
 
 /**
  * Returns true if speech over a reply stops it, according to the session that a client is sent. Undefined for other
  * events.
  */
-export function interruptsIn(event: WireEvent): boolean | undefined {
+export function interruptsIn(event: ServerEvent): boolean | undefined {
   if (event.type !== 'session.created' && event.type !== 'session.updated') return undefined;
-  const { audio } = event['session'] as {
-    readonly audio?: {
-      readonly input?: { readonly turn_detection?: { readonly interrupt_response?: boolean } | null };
-    };
-  };
-  return audio?.input?.turn_detection?.interrupt_response !== false;
+  const { audio } = event.session as Partial<Pick<WireSession, 'audio'>>;
+  return audio?.input.turn_detection?.['interrupt_response'] !== false;
 }

@@ -1,10 +1,6 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
+import type { WireEvent } from '../protocol/server-events.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
-
-/** A server event of OpenAI Realtime (GA), without its `event_id`. */
-export interface WireEvent extends Record<string, unknown> {
-  readonly type: string;
-}
 
 /** Audio of a reply on its way out, before it takes a wire form: mono at the wire's rate of 24 kHz. */
 export interface OutgoingAudio {

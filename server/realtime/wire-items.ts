@@ -1,6 +1,7 @@
 import { concatSamples, floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
 import { resample } from '../../voices/dsp/resampler.ts';
 import type { WireItem, WireMessage } from '../protocol/client-events.ts';
+import type { ServerItem } from '../protocol/server-events.ts';
 import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
 import { bytesFromSamples, sampleRateOf, samplesFromBytes, type AudioFormat } from './audio-format.ts';
 
@@ -62,8 +63,8 @@ function contentFromWire(parts: WireMessage['content'], settings: ItemSettings):
 }
 
 /** Converts an item to its wire form; with its audio and pictures only if a format is given for the audio. */
-export function wireItem(item: Item, soundFormat?: AudioFormat): Record<string, unknown> {
-  const base = { id: item.id, object: 'realtime.item', status: item.status };
+export function wireItem(item: Item, soundFormat?: AudioFormat): ServerItem {
+  const base = { id: item.id, object: 'realtime.item' as const, status: item.status };
   switch (item.type) {
     case 'message':
       return {
@@ -78,15 +79,12 @@ export function wireItem(item: Item, soundFormat?: AudioFormat): Record<string, 
     case 'call-output':
       return { ...base, type: 'function_call_output', call_id: item.callId, output: item.output };
     case 'opaque':
-      return { ...item.value, ...base };
+      return { ...item.value, ...base, type: String(item.value['type']) };
   }
 }
 
-function aboutMessage({ emotion, speaker }: MessageItem): Record<string, unknown> {
-  if (emotion === undefined && speaker === undefined) return {};
-  return {
-    x_dramatis: { ...(emotion === undefined ? {} : { emotion }), ...(speaker === undefined ? {} : { speaker }) },
-  };
+function aboutMessage({ emotion, speaker }: MessageItem): Pick<ServerItem, 'x_dramatis'> {
+  return emotion === undefined && speaker === undefined ? {} : { x_dramatis: { emotion, speaker } };
 }
 
 function wireContent(item: MessageItem, soundFormat: AudioFormat | undefined): Record<string, unknown>[] {

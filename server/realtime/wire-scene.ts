@@ -2,8 +2,9 @@ import type { Character } from '../../characters/character.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Cast, Responder } from '../session/contract/responder.ts';
-import type { Problem } from '../session/contract/events.ts';
-import type { WireSession } from './wire-session.ts';
+import type { Problem, SessionListener } from '../session/contract/events.ts';
+import type { Client } from './peer.ts';
+import { sessionIn, type WireSession } from './wire-session.ts';
 import { bargeInMs, backchannelEveryMs } from '../session/contract/settings.ts';
 import { detectionForListener, userTakesPart } from './wire-turn-order.ts';
 
@@ -18,9 +19,9 @@ export interface Casting {
 /** Casts a scene by its id or, for null, the character without a scene; returns the error if that is not possible. */
 export type CastScene = (sceneId: string | null) => Casting | Problem;
 
-/** Converts to the session engine's participants; `nods`: the client plays backchannels while the user talks. */
-export function playersOf({ character, responder }: Pick<Casting, 'character' | 'responder'>, nods: boolean): Cast {
-  const everyMs = nods ? backchannelEveryMs(character.turnTaking) : undefined;
+/** Converts to the session engine's participants. */
+export function playersOf({ character, responder }: Casting, { nods }: Client): Cast {
+  const everyMs = nods === true ? backchannelEveryMs(character.turnTaking) : undefined;
   const cast = character.stage?.cast.map(({ id, name }) => ({ id, name }));
   return {
     responder,
@@ -60,50 +61,42 @@ export function recastSession(session: WireSession, { character, about }: Castin
   };
 }
 
-interface Opened extends Pick<Casting, 'character' | 'responder'> {
-  readonly restored?: { readonly session: WireSession | undefined };
-  readonly castScene?: CastScene;
-}
-
 /** Returns the participants when the session begins, or is resumed. */
-export function castingToStart({
-  character,
-  responder,
-  restored,
-  castScene = noScenes,
-}: Opened): Pick<Casting, 'character' | 'responder'> {
-  const sceneId = sceneIdOf(restored?.session);
-  const opened = character.stage === undefined ? null : character.id;
-  const wanted = sceneId === null ? null : sceneModel(sceneId);
-  if (restored?.session === undefined || wanted === opened) return { character, responder };
+export function castingToStart(opened: Casting, restored: WireSession | undefined, castScene: CastScene): Casting {
+  const sceneId = sceneIdOf(restored);
+  if (restored === undefined || sceneId === sceneOf(opened.character)) return opened;
   const casting = castScene(sceneId);
   // The scene no longer exists.
-  return 'code' in casting ? { character, responder } : casting;
+  return 'code' in casting ? opened : casting;
+}
+
+/** Returns the id of the scene that a session is opened for; null for a character by itself. */
+function sceneOf({ id, stage }: Character): string | null {
+  return stage === undefined ? null : id.slice(sceneModel('').length);
 }
 
 /** For a server without scenes. */
 export const noScenes: CastScene = () => ({
   code: 'unknown_scene',
-  message: 'There are no scenes here.',
+  message: 'This server has no scenes.',
   param: 'session.x_dramatis.scene.id',
 });
 
 /**
  * Tracks if the participants are others than those the session was opened for: what they say does not become memories
- * of its character.
+ * of its character, and their voice is not its.
  */
-export function trackCastChange({ about }: { readonly about: object }, now: WireSession): CastChange {
-  const opened = sceneIdOf({ x_dramatis: about });
+export function trackCastChange(opened: Character, restored: WireSession | undefined): CastChange {
+  const sceneId = sceneOf(opened);
   return {
-    is: sceneIdOf(now) !== opened,
-    note(echo) {
-      this.is = sceneIdOf(echo) !== opened;
+    is: restored !== undefined && sceneIdOf(restored) !== sceneId,
+    note(event) {
+      if (event.type === 'updated') this.is = sceneIdOf(sessionIn(event)) !== sceneId;
     },
   };
 }
 
 /** Kept up to date by the events that the client gets. */
-export interface CastChange {
+export interface CastChange extends SessionListener {
   is: boolean;
-  note(echo: WireSession): void;
 }

@@ -1,7 +1,8 @@
 import type { Character } from '../../characters/character.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import type { Problem } from '../session/contract/events.ts';
+import type { ServerScene, ServerSession } from '../protocol/server-events.ts';
+import type { Problem, SessionEvent } from '../session/contract/events.ts';
 import type { SessionSettings, TurnDetection } from '../session/contract/settings.ts';
 import { audioFormatOf, pcmFormat, type AudioFormat } from './audio-format.ts';
 import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } from './wire-detection.ts';
@@ -41,13 +42,13 @@ export interface WireSession extends WireTools {
   readonly x_dramatis: Ours;
 }
 
-interface Ours {
+type Ours = {
   /** The scene that is played; see `wire-scene.ts` for how it changes. */
-  readonly scene?: { readonly id: string };
+  readonly scene?: ServerScene;
   readonly recipe?: RecipeName;
   /** The user whose memories are kept; null: no memories, whatever the client asks. Cannot change once set. */
   readonly user?: string | null;
-}
+};
 
 /** Returns the session that a client gets without any settings. */
 export function newWireSession(
@@ -89,8 +90,13 @@ export function newWireSession(
   };
 }
 
+/** Returns the session that takes effect: the settings that an `update` command carried through the engine. */
+export function sessionIn({ echo }: Extract<SessionEvent, { readonly type: 'updated' }>): WireSession {
+  return echo as WireSession;
+}
+
 /** Returns the session as the client is told of it, in `session.created` and `session.updated`. */
-export function echoOf(session: WireSession): Record<string, unknown> {
+export function echoOf(session: WireSession): ServerSession {
   if (session.type === 'realtime') return { object: 'realtime.session', ...session };
   const { type, id, expires_at, include, audio, x_dramatis } = session;
   const object = 'realtime.transcription_session';
@@ -167,7 +173,8 @@ function mergeOurs(before: Ours, patch: SessionPatch['x_dramatis']): Ours | Prob
 
 const otherUser: Problem = {
   code: 'user_not_allowed',
-  message: 'This session is for another user, or for none: open one for this user, with a client secret made for them.',
+  message:
+    'This session belongs to another user, or to none. Open one for this user, with a client secret made for them.',
   param: 'session.x_dramatis.user',
 };
 
@@ -177,7 +184,7 @@ function mergeFormat(before: AudioFormat, wanted: InputPatch['format']): AudioFo
 
 /** Returns the error for an unsupported audio format. */
 export function badFormat(param: string): Problem {
-  const message = 'The formats here are audio/pcm at 24000 Hz, audio/pcmu and audio/pcma. Convert the audio first.';
+  const message = 'Supported formats are audio/pcm at 24000 Hz, audio/pcmu and audio/pcma. Convert the audio first.';
   return { code: 'unsupported_audio_format', message, param };
 }
 

@@ -25,7 +25,7 @@ export interface OmniResponderParts {
   /** Makes the reply if the model fails before any of its reply is heard. */
   readonly backup: Pick<Responder, 'reply'>;
   /** Finds lore entries and memories by embedding, too. */
-  readonly meaning?: FindPackMatches | undefined;
+  readonly findByEmbedding?: FindPackMatches | undefined;
 }
 
 /** Utterances whose audio is kept: the reply answers the last one, or the one before. */
@@ -41,7 +41,8 @@ const attempts = 2;
  * violation the reply stops before it, unless it was already heard, and the model continues from there, corrected; at a
  * second violation the reply ends or, if nothing was heard yet, the backup makes it.
  */
-export function omniResponder({ model, voice, character, recognizer, backup, meaning }: OmniResponderParts): Responder {
+export function omniResponder(parts: OmniResponderParts): Responder {
+  const { model, voice, character, recognizer, backup, findByEmbedding } = parts;
   const heard: UtteranceAudio[] = [];
   const pace: OmniSpeakingRate = { msPerUnit: undefined };
   return {
@@ -62,15 +63,15 @@ export function omniResponder({ model, voice, character, recognizer, backup, mea
         situation: options.situation,
         sound,
         memories: options.memories,
-        near: await nearLast(history, meaning, options.signal),
+        near: await nearLast(history, findByEmbedding, options.signal),
       });
       const guard = character.persona === 'instructions' ? () => undefined : openGuardrail(character, history);
-      const { signal, speaks, maxTokens, onSlip } = options;
+      const { signal, speaks, maxTokens, onViolation } = options;
       const made: Made = { isHeard: false, text: '' };
-      let slip: Violation | undefined;
+      let violation: Violation | undefined;
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const stop = new AbortController();
-        const said = [...messages, ...(slip === undefined ? [] : correctionOf(character, slip, made.text))];
+        const said = [...messages, ...(violation === undefined ? [] : correctionOf(character, violation, made.text))];
         const asked = model.reply(said, {
           signal: AbortSignal.any([signal, stop.signal]),
           speaks,
@@ -88,9 +89,9 @@ export function omniResponder({ model, voice, character, recognizer, backup, mea
         } finally {
           stop.abort();
         }
-        slip = watched.slip;
-        if (slip === undefined) return;
-        onSlip?.(slip);
+        violation = watched.violation;
+        if (violation === undefined) return;
+        onViolation?.(violation);
       }
       // The backup checks its words before it speaks.
       if (!made.isHeard) yield* backup.reply(history, options);
@@ -104,9 +105,9 @@ interface Made {
   text: string;
 }
 
-async function* noted(parts: AsyncIterable<SpokenPart>, mind: string, made: Made): AsyncGenerator<SpokenPart> {
+async function* noted(parts: AsyncIterable<SpokenPart>, source: string, made: Made): AsyncGenerator<SpokenPart> {
   for await (const part of parts) {
-    if (!made.isHeard) yield { type: 'mind', name: mind };
+    if (!made.isHeard) yield { type: 'mind', name: source };
     made.isHeard = true;
     if (part.type === 'speech') made.text += part.chunk.text;
     if (part.type === 'text') made.text += part.text;
@@ -188,7 +189,7 @@ type TextPart = Extract<OmniPart, { readonly type: 'text-delta' }>;
 interface WatchedReply {
   readonly parts: AsyncIterable<OmniPart>;
   /** The guardrail violation that ended it; undefined while there is none. */
-  readonly slip: Violation | undefined;
+  readonly violation: Violation | undefined;
   /** Returns true if audio may be played up to this many letters of the reply. */
   readonly mayBeHeard: (letters: number) => boolean;
 }
@@ -223,7 +224,7 @@ function watchOmni(parts: AsyncIterable<OmniPart>, guard: GuardrailCheck, speaks
   );
   return {
     parts: read,
-    get slip() {
+    get violation() {
       return clauses.violation;
     },
     mayBeHeard: (letters) => clauses.violation === undefined || letters <= safeLetters,

@@ -87,7 +87,7 @@ async function* noted<Part>(parts: AsyncIterable<Part>, note: (part: Part) => vo
 /** State of one reply while it is read from its agent. */
 interface Run {
   ended: boolean;
-  minds: number;
+  sources: number;
   /**
    * `letters`: letters written by the present source, after those of earlier phrases; `phrased`: letters of all phrases
    * so far.
@@ -110,12 +110,12 @@ async function* speakable(
   { trace }: ReplyOptions,
 ): AsyncIterable<FeltPhrase> {
   const iterator = parts[Symbol.asyncIterator]();
-  const run: Run = { ended: false, minds: 0, letters: 0, phrased: 0, emotion: undefined, opening: undefined };
+  const run: Run = { ended: false, sources: 0, letters: 0, phrased: 0, emotion: undefined, opening: undefined };
   try {
     while (!run.ended) {
       let began: Run['opening'];
       try {
-        for await (const text of phrases(deltasOfOneMind(iterator, aside, trace, run))) {
+        for await (const text of phrases(deltasOfOneSource(iterator, aside, trace, run))) {
           trace.mark('first_phrase');
           run.phrased += lettersIn(text);
           const { emotion } = began ?? run.opening ?? run;
@@ -124,7 +124,7 @@ async function* speakable(
           yield { text, ...(emotion === undefined ? {} : { emotion }) };
         }
       } catch (reason) {
-        if (reason !== mindChanged) throw reason;
+        if (reason !== sourceChanged) throw reason;
       }
     }
   } finally {
@@ -132,9 +132,9 @@ async function* speakable(
   }
 }
 
-const mindChanged = Symbol('another mind goes on');
+const sourceChanged = Symbol('another model continues');
 
-async function* deltasOfOneMind(
+async function* deltasOfOneSource(
   iterator: AsyncIterator<ReplyPart>,
   aside: Aside,
   trace: TurnTimings,
@@ -166,13 +166,13 @@ async function* deltasOfOneMind(
     }
     aside.notes.push(part);
     if (part.type !== 'mind') continue;
-    run.minds += 1;
-    if (run.minds === 1) continue;
+    run.sources += 1;
+    if (run.sources === 1) continue;
     aside.calls.length = 0;
     aside.notes = aside.notes.filter((note) => note.type !== 'cue' || note.afterLetters <= run.phrased);
     run.letters = run.phrased;
     run.emotion = undefined;
     run.opening = undefined;
-    throw mindChanged;
+    throw sourceChanged;
   }
 }

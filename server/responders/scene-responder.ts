@@ -4,11 +4,11 @@ import { isBrokenOff, nextByAddress, nextSpeaker, type Choice } from '../../agen
 import type { Character } from '../../characters/character.ts';
 import { environmentId, environmentNames, type Scene, type SceneCast } from '../../characters/scene.ts';
 import { untilBreakIn } from './character-interruption.ts';
-import { breathMs, holdsFloorMs } from './turn-order.ts';
+import { breathMs, userTurnMs } from './turn-order.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../session/contract/responder.ts';
 
 /** The participants of a scene, and how they are chosen and made. */
-export interface ScenePlayers {
+export interface SceneParticipants {
   readonly stage: SceneCast;
   /** Makes the responder of one of the cast, with its own voice. */
   readonly responderOf: (character: Character) => Responder;
@@ -16,7 +16,7 @@ export interface ScenePlayers {
   readonly model?: ChatModel | undefined;
 }
 
-interface Player extends Character {
+interface Participant extends Character {
   readonly motivation: string;
   readonly aliases?: readonly string[];
 }
@@ -30,15 +30,15 @@ const mostSilentTurns = 3;
  * the reply says so, without words. The history tells the characters apart by `name`; a line that breaks off was
  * interrupted by the next speaker.
  */
-export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Responder {
-  const players = playersOf(stage);
-  const [first] = players;
-  if (first === undefined) throw new Error('a scene without anybody');
-  const responders = new Map(players.map((player) => [player.id, responderOf(player)]));
-  const ear = responders.get(first.id) ?? responderOf(first);
+export function sceneResponder({ stage, responderOf, model }: SceneParticipants): Responder {
+  const participants = participantsOf(stage);
+  const [first] = participants;
+  if (first === undefined) throw new Error('the scene has no participants');
+  const responders = new Map(participants.map((participant) => [participant.id, responderOf(participant)]));
+  const listener = responders.get(first.id) ?? responderOf(first);
   return {
-    sampleRate: ear.sampleRate,
-    listen: (audio, options) => ear.listen(audio, options),
+    sampleRate: listener.sampleRate,
+    listen: (audio, options) => listener.listen(audio, options),
     goesOn: true,
     async *reply(talk, options) {
       if (options.situation === 'nod') return;
@@ -47,26 +47,26 @@ export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Res
       const done: CuePart[] = [];
       for (let silent = 0; silent < mostSilentTurns; silent += 1) {
         const { signal, passesUser = false } = options;
-        const turn = await turnOf(history, players, { stage, model, signal, silent, passesUser });
+        const turn = await turnOf(history, participants, { stage, model, signal, silent, passesUser });
         if (turn === undefined) break;
         if (turn === 'user') {
           yield* done;
           yield { type: 'users-turn' };
           return;
         }
-        const { player, line } = turn;
-        yield { type: 'speaker', speaker: { id: player.id, name: player.name } };
-        const seen = seenBy(player, history, stage.scene);
-        const acting = responders.get(player.id) ?? ear;
-        const parts = acting.reply(seen, optionsFor(player, players, stage.scene, options, line));
+        const { participant, line } = turn;
+        yield { type: 'speaker', speaker: { id: participant.id, name: participant.name } };
+        const seen = seenBy(participant, history, stage.scene);
+        const acting = responders.get(participant.id) ?? listener;
+        const parts = acting.reply(seen, optionsFor(participant, participants, stage.scene, options, line));
         // Without a model, script lines are played in full.
         const isScripted = model === undefined && line !== undefined;
-        const held = isScripted ? parts : untilBreakIn(parts, floorOf(player, players, history));
-        const acted = yield* untilSpoken(afterBreath(held, pauseBefore(player, history)), done);
+        const held = isScripted ? parts : untilBreakIn(parts, turnOrderOf(participant, participants, history));
+        const acted = yield* untilSpoken(afterBreath(held, pauseBefore(participant, history)), done);
         if (acted === undefined) return;
-        done.push(...acted.map((text) => narrated(`${player.name}: ${text}`)));
+        done.push(...acted.map((text) => narrated(`${participant.name}: ${text}`)));
         const text = acted.map((each) => `(${each})`).join(' ') || '...';
-        history.push({ role: 'assistant', name: player.name, text });
+        history.push({ role: 'assistant', name: participant.name, text });
       }
       yield* done;
       yield { type: 'scene-end' };
@@ -74,7 +74,7 @@ export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Res
   };
 }
 
-function playersOf({ scene, cast, environment }: SceneCast): Player[] {
+function participantsOf({ scene, cast, environment }: SceneCast): Participant[] {
   const characters = cast.map((character, index) => ({
     ...character,
     motivation: scene.characters[index]?.motivation ?? '',
@@ -96,22 +96,22 @@ interface Direction {
 /** Returns the next speaker, and its line in the script; undefined if the scene is over. */
 async function turnOf(
   history: readonly Message[],
-  players: readonly Player[],
+  participants: readonly Participant[],
   { stage: { scene }, model, signal, silent, passesUser }: Direction,
-): Promise<{ readonly player: Player; readonly line?: string } | 'user' | undefined> {
+): Promise<{ readonly participant: Participant; readonly line?: string } | 'user' | undefined> {
   const turns = history.filter(({ name }) => name !== undefined);
   if (turns.length - silent >= scene.turns) return undefined;
   const last = history.at(-1);
   const isToUser = last?.role === 'user';
-  const next = isToUser ? undefined : scene.script[spokenOf(scene, players, turns)];
-  const scripted = next === undefined ? undefined : players.find(({ id }) => id === next.speaker);
-  const withLine = (player: Player): { readonly player: Player; readonly line?: string } =>
-    next !== undefined && player === scripted ? { player, line: next.text } : { player };
+  const next = isToUser ? undefined : scene.script[spokenOf(scene, participants, turns)];
+  const scripted = next === undefined ? undefined : participants.find(({ id }) => id === next.speaker);
+  const withLine = (participant: Participant): { readonly participant: Participant; readonly line?: string } =>
+    next !== undefined && participant === scripted ? { participant, line: next.text } : { participant };
   if (scripted !== undefined && (model === undefined || turns.length === 0)) return withLine(scripted);
-  const characters = players.filter(({ id }) => id !== environmentId);
-  const choice: Choice<Player> = {
+  const characters = participants.filter(({ id }) => id !== environmentId);
+  const choice: Choice<Participant> = {
     circumstance: scene.circumstance,
-    candidates: players,
+    candidates: participants,
     // The environment is never addressed; without a model it has nothing to say but its script.
     callable: characters,
     last: last?.name,
@@ -122,8 +122,8 @@ async function turnOf(
   };
   if (model === undefined) {
     if (scene.script.length > 0 && !isToUser) return undefined;
-    const player = nextByAddress(choice);
-    return player === undefined ? undefined : { player };
+    const participant = nextByAddress(choice);
+    return participant === undefined ? undefined : { participant };
   }
   const chosen = await chosenBy(model, choice, signal);
   if (chosen === 'user') return chosen;
@@ -131,18 +131,18 @@ async function turnOf(
 }
 
 /** A character that has just interrupted speaks at once; otherwise the model chooses. */
-async function chosenBy(model: ChatModel, choice: Choice<Player>, signal: AbortSignal) {
+async function chosenBy(model: ChatModel, choice: Choice<Participant>, signal: AbortSignal) {
   const isCut = isBrokenOff(choice.history.at(-1)?.text ?? '');
   return isCut ? nextByAddress(choice) : await nextSpeaker(choice, model, signal);
 }
 
 /** Returns how many lines of the script have been said, completely or in part. */
-function spokenOf({ script }: Scene, players: readonly Player[], turns: readonly Message[]): number {
+function spokenOf({ script }: Scene, participants: readonly Participant[], turns: readonly Message[]): number {
   let next = 0;
   for (const turn of turns) {
     const said = spokenWords(turn.text);
     const at = script.findIndex(({ speaker, text }, index) => {
-      const isTheirs = players.find(({ id }) => id === speaker)?.name === turn.name;
+      const isTheirs = participants.find(({ id }) => id === speaker)?.name === turn.name;
       return index >= next && isTheirs && said !== '' && spokenWords(text).startsWith(said);
     });
     if (at >= 0) next = at + 1;
@@ -158,7 +158,7 @@ function spokenWords(text: string): string {
 }
 
 /** Returns the conversation from one character's view: own words as said, those of others with their names. */
-function seenBy({ name }: Player, history: readonly Message[], scene: Scene): Message[] {
+function seenBy({ name }: Participant, history: readonly Message[], scene: Scene): Message[] {
   return history.map((message) => {
     if (message.role === 'assistant') {
       const { name: who, text } = message;
@@ -173,35 +173,38 @@ function userNameIn({ user }: Scene): string {
 }
 
 function optionsFor(
-  player: Player,
-  players: readonly Player[],
+  participant: Participant,
+  participants: readonly Participant[],
   scene: Scene,
   options: ReplyOptions,
   line: string | undefined,
 ): ReplyOptions {
   const user = scene.user === 'listener' ? [] : [scene.user];
-  const others = [...players.filter(({ id }) => id !== player.id && id !== environmentId).map(asOther), ...user];
+  const others = [
+    ...participants.filter(({ id }) => id !== participant.id && id !== environmentId).map(asOther),
+    ...user,
+  ];
   const circumstance: Circumstance = {
-    motivation: player.motivation,
+    motivation: participant.motivation,
     others,
     ...(line === undefined ? {} : { line }),
   };
   const { situation, feelings: _ofNobody, feelingsOf, ...rest } = options;
-  const isEnvironment = player.id === environmentId;
-  const feelings = isEnvironment ? undefined : feelingsOf?.(player.id);
+  const isEnvironment = participant.id === environmentId;
+  const feelings = isEnvironment ? undefined : feelingsOf?.(participant.id);
   return {
     ...rest,
     ...(feelings === undefined ? {} : { feelings }),
     circumstance,
     recipe: isEnvironment ? 'dramatis' : (options.recipe ?? 'coser'),
     scene: isEnvironment
-      ? environmentPrompt(scene, others, player.languages)
+      ? environmentPrompt(scene, others, participant.languages)
       : [scene.circumstance, options.scene].filter(Boolean).join('\n'),
     ...(situation === 'unclear' ? { situation } : {}),
   };
 }
 
-function asOther({ name, identity }: Player): Circumstance['others'][number] {
+function asOther({ name, identity }: Participant): Circumstance['others'][number] {
   return { name, profile: identity };
 }
 
@@ -220,20 +223,24 @@ function environmentPrompt(
  * Returns how long a turn may last, given what has been said of it: the addressee may interrupt, but not a character
  * that has just interrupted, nor the environment.
  */
-function floorOf(player: Player, players: readonly Player[], history: readonly Message[]): (said: string) => number {
-  const candidates = players.filter(({ id }) => id !== environmentId);
-  if (player.id === environmentId || isBrokenOff(history.at(-1)?.text ?? '')) return () => Infinity;
+function turnOrderOf(
+  participant: Participant,
+  participants: readonly Participant[],
+  history: readonly Message[],
+): (said: string) => number {
+  const candidates = participants.filter(({ id }) => id !== environmentId);
+  if (participant.id === environmentId || isBrokenOff(history.at(-1)?.text ?? '')) return () => Infinity;
   return (said) => {
-    const talk: Message[] = [...history, { role: 'assistant', name: player.name, text: said }];
-    const claimant = nextByAddress({ candidates, history: talk, last: player.name });
-    return claimant === undefined ? Infinity : holdsFloorMs(player.turnTaking, claimant.turnTaking);
+    const talk: Message[] = [...history, { role: 'assistant', name: participant.name, text: said }];
+    const claimant = nextByAddress({ candidates, history: talk, last: participant.name });
+    return claimant === undefined ? Infinity : userTurnMs(participant.turnTaking, claimant.turnTaking);
   };
 }
 
 /** Returns the silence before a turn, in milliseconds. */
-function pauseBefore(player: Player, history: readonly Message[]): number {
+function pauseBefore(participant: Participant, history: readonly Message[]): number {
   const last = history.at(-1);
-  return last === undefined || isBrokenOff(last.text) ? 0 : breathMs(player.turnTaking);
+  return last === undefined || isBrokenOff(last.text) ? 0 : breathMs(participant.turnTaking);
 }
 
 type CuePart = Extract<SpokenPart, { type: 'cue' }>;

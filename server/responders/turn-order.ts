@@ -42,7 +42,7 @@ const eagerFrom = 0.3;
  * less patient the other is and the more readily the first yields; Infinity: to its end. An interrupted character stops
  * after the present word: a response carries one voice, so two are never heard at once.
  */
-export function holdsFloorMs(holder: Temper, claimant: Temper): number {
+export function userTurnMs(holder: Temper, claimant: Temper): number {
   const eagerness = (1 - claimant.patience) * holder.interruptibility;
   if (eagerness < eagerFrom) return Infinity;
   return Math.round(mostMs - ((eagerness - eagerFrom) / (1 - eagerFrom)) * (mostMs - leastMs));

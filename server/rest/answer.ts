@@ -22,13 +22,13 @@ export async function answer(
 ): Promise<unknown> {
   const gone = new AbortController();
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort(new Error('the client hung up'));
+    if (!reply.raw.writableFinished) gone.abort(new Error('the client disconnected'));
   });
   try {
     return await work(gone.signal);
   } catch (fault) {
     if (gone.signal.aborted) {
-      request.log.info('client hung up');
+      request.log.info('client disconnected');
       return reply.hijack();
     }
     if (!(fault instanceof EngineError)) throw fault;

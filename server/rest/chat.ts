@@ -11,7 +11,7 @@ import type { SpokenPart } from '../session/contract/responder.ts';
 import { TurnTimings } from '../session/contract/turn-timings.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
-import { characterFor, noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { characterFor, noSuchCharacter } from '../connections/caller-choice.ts';
 import { parseBody } from '../http/request-body.ts';
 import { answer, withFirstItem } from './answer.ts';
 import { chatSchema, samplingOf, splitMessages, type ChatRequest } from './chat-request.ts';
@@ -26,8 +26,8 @@ interface Outcome {
 }
 
 /** `POST /v1/chat/completions`: a character as the chat model, streamed or not. */
-export function addChat(app: FastifyInstance, parts: RestParts, door: AuthGuard): void {
-  app.post('/v1/chat/completions', { onRequest: door.work, bodyLimit: 4 * 2 ** 20 }, async (request, reply) => {
+export function addChat(app: FastifyInstance, parts: RestParts, auth: AuthGuard): void {
+  app.post('/v1/chat/completions', { onRequest: auth.work, bodyLimit: 4 * 2 ** 20 }, async (request, reply) => {
     const parsed = parseBody(chatSchema, request.body);
     if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
     const wanted = parsed.body;
@@ -125,7 +125,7 @@ async function* streamed(
     const problem: Problem =
       fault instanceof EngineError
         ? { code: fault.code, message: fault.detail }
-        : { code: 'internal_error', message: 'The reply could not be finished.' };
+        : { code: 'internal_error', message: 'The reply failed before it was complete.' };
     const { event_id: _unused, ...error } = errorObject(problem);
     yield event({ error });
   }

@@ -10,9 +10,9 @@ import { echoOf, mergeSession, newWireSession, type WireSession } from '../realt
 import type { Problem } from '../session/contract/events.ts';
 import type { ClientSecrets } from '../http/client-secrets.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
-import { sessionExtras } from '../transports/websocket/open-session.ts';
+import { sessionExtras } from '../connections/open-session.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
-import { characterFor, noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { characterFor, noSuchCharacter } from '../connections/caller-choice.ts';
 import { parseBody } from '../http/request-body.ts';
 
 const schema = z.looseObject({
@@ -35,13 +35,13 @@ interface Deps {
  * Adds `POST /v1/realtime/client_secrets`, and for pre-GA clients `POST /v1/realtime/sessions` and
  * `…/transcription_sessions`. Each issues a short-lived key for a browser or a game, bound to one character.
  */
-export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, door: AuthGuard): void {
+export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, auth: AuthGuard): void {
   const make = (request: FastifyRequest, body: unknown): MadeSecret | Refusal => {
-    const made = makeSecret(body, deps, secrets, door.authenticatedCaller(request).owner);
+    const made = makeSecret(body, deps, secrets, auth.authenticatedCaller(request).owner);
     if ('session' in made) request.log.info({ character: made.session.model }, 'client secret made');
     return made;
   };
-  app.post('/v1/realtime/client_secrets', { onRequest: door.serverKey }, async (request, reply) => {
+  app.post('/v1/realtime/client_secrets', { onRequest: auth.serverKey }, async (request, reply) => {
     const made = make(request, request.body ?? {});
     if ('status' in made) return sendRefusal(reply, made);
     reply.header('cache-control', 'no-store');
@@ -52,7 +52,7 @@ export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: Clie
     ['/v1/realtime/transcription_sessions', transcriptionSecretFromBeta],
   ] as const;
   for (const [path, fromBeta] of beforeGa) {
-    app.post(path, { onRequest: door.serverKey }, async (request, reply) => {
+    app.post(path, { onRequest: auth.serverKey }, async (request, reply) => {
       const made = make(request, fromBeta(request.body));
       if ('status' in made) return sendRefusal(reply, made);
       reply.header('cache-control', 'no-store');
@@ -99,6 +99,6 @@ function makeSecret(
 
 const sceneIsModel: Problem = {
   code: 'invalid_value',
-  message: 'A client secret is made for a scene by its model: `session.model` = `scene:ID`.',
+  message: 'To make a client secret for a scene, set `session.model` to `scene:ID`.',
   param: 'session.x_dramatis.scene',
 };

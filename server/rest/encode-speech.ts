@@ -84,7 +84,8 @@ async function* transcode(
     const outcome = await exit;
     signal.throwIfAborted();
     if (failure !== undefined) throw failure.reason;
-    if (outcome !== 0) throw new EngineError('ffmpeg', 'ENGINE_BAD_REPLY', 'it could not encode the speech', outcome);
+    if (outcome !== 0)
+      throw new EngineError('ffmpeg', 'ENGINE_BAD_REPLY', 'ffmpeg failed to encode the speech', outcome);
   } finally {
     child.kill('SIGKILL');
   }
@@ -110,7 +111,7 @@ async function findFfmpeg(): Promise<string> {
   try {
     return await ffmpegPath();
   } catch (cause) {
-    const detail = 'it is not installed for this system: ask for wav or pcm, which need no encoder';
+    const detail = 'ffmpeg is not installed. Request wav or pcm, which need no encoder';
     throw new EngineError('ffmpeg', 'ENGINE_MISSING', detail, cause);
   }
 }

@@ -35,11 +35,11 @@ const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 4
  * `/v1/memories`: lets a user list, export, correct and delete what characters remember of them. With a server key, the
  * request names the user. A client secret gives access only to the user and the character it was made for.
  */
-export function addMemories(app: FastifyInstance, memories: Memories, door: AuthGuard): void {
-  const guard = { onRequest: door.member };
+export function addMemories(app: FastifyInstance, memories: Memories, auth: AuthGuard): void {
+  const guard = { onRequest: auth.member };
   const serve: Serve = (act) => async (request, reply) => {
     try {
-      return await reply.header('cache-control', 'no-store').send(await act(request, askedIn(request, door), reply));
+      return await reply.header('cache-control', 'no-store').send(await act(request, askedIn(request, auth), reply));
     } catch (fault) {
       if (fault instanceof Refused) return sendRefusal(reply, fault.refusal);
       if (!(fault instanceof MemoryError)) throw fault;
@@ -78,7 +78,7 @@ export function addMemories(app: FastifyInstance, memories: Memories, door: Auth
   );
   app.post(
     '/v1/memories/move',
-    { onRequest: door.serverKey },
+    { onRequest: auth.serverKey },
     serve(async (request, { person }) => {
       const parsed = parseBody(moveSchema, request.body);
       if ('problem' in parsed) throw new Refused({ status: 400, problem: parsed.problem });
@@ -113,7 +113,7 @@ function addOne(
       const parsed = parseBody(correctionSchema, request.body);
       if ('problem' in parsed) {
         const message =
-          'A turn is corrected by `asked` and `answered`, a fact or a summary by `text`: texts that say something.';
+          'To correct a turn, send `asked` and `answered`; to correct a fact or a summary, send `text`. None may be empty.';
         throw new Refused({ status: 400, problem: { code: 'invalid_value', message } });
       }
       const { id } = await memoryIn(request, asked, memories);
@@ -149,21 +149,21 @@ class Refused extends Error {
   }
 }
 
-function askedIn(request: FastifyRequest, door: AuthGuard): Asked {
+function askedIn(request: FastifyRequest, auth: AuthGuard): Asked {
   const parsed = parseBody(listSchema, request.query);
   if ('problem' in parsed) throw new Refused({ status: 400, problem: parsed.problem });
-  const { owner, secret } = door.authenticatedCaller(request);
+  const { owner, secret } = auth.authenticatedCaller(request);
   const bound = secret?.startWith?.x_dramatis?.user ?? undefined;
   const { user = bound, character: wanted = secret?.character.id, limit, before } = parsed.body;
   if (secret !== undefined && (bound === undefined || user !== bound || wanted !== secret.character.id)) {
     const message =
-      'This client secret does not open these memories: it is for another user or character, or for no user.';
+      'This client secret gives no access to these memories: it is for another user or character, or for no user.';
     throw new Refused({ status: 403, problem: { code: 'user_not_allowed', message, param: 'user' } });
   }
   if (user === undefined)
     throw new Refused({
       status: 400,
-      problem: { code: 'invalid_value', message: 'Say whose: ?user=NAME.', param: 'user' },
+      problem: { code: 'invalid_value', message: 'Name the user with ?user=NAME.', param: 'user' },
     });
   return { person: { owner: owner ?? '', user }, character: wanted, limit, before };
 }
@@ -180,7 +180,7 @@ async function memoryIn(
   const { id } = request.params as { readonly id: string };
   const memory = await store.get(person, id);
   if (only === undefined || memory.character === only) return memory;
-  throw new MemoryError('memory_not_found', `There is no memory "${id.slice(0, 32)}" of ${only.slice(0, 64)}.`);
+  throw new MemoryError('memory_not_found', `There is no memory "${id.slice(0, 32)}" for ${only.slice(0, 64)}.`);
 }
 
 function optional<Parts extends object>(parts: Parts): { [Name in keyof Parts]?: NonNullable<Parts[Name]> } {

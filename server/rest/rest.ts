@@ -32,24 +32,24 @@ export interface RestParts {
 export async function addRest(
   app: FastifyInstance,
   parts: RestParts & { readonly secrets: ClientSecrets },
-  door: AuthGuard,
+  auth: AuthGuard,
 ): Promise<void> {
   await app.register(fastifyMultipart, { limits: uploadLimits, throwFileSizeLimit: false });
-  await addCharacters(app, parts, door);
-  addChat(app, parts, door);
-  addSpeech(app, parts, door);
-  addTranscriptions(app, parts, door);
-  addVoices(app, parts.config, door);
-  if (parts.memories !== undefined) addMemories(app, parts.memories, door);
+  await addCharacters(app, parts, auth);
+  addChat(app, parts, auth);
+  addSpeech(app, parts, auth);
+  addTranscriptions(app, parts, auth);
+  addVoices(app, parts.config, auth);
+  if (parts.memories !== undefined) addMemories(app, parts.memories, auth);
 }
 
 /**
  * `GET /voices`: lists the voices of the library that can be assigned to a character. Voices without a clip, or with an
  * invalid record, are left out. `GET /voices/ID/clip`: the reference clip of a voice, as WAV.
  */
-function addVoices(app: FastifyInstance, { dataDir }: Pick<Config, 'dataDir'>, door: AuthGuard): void {
+function addVoices(app: FastifyInstance, { dataDir }: Pick<Config, 'dataDir'>, auth: AuthGuard): void {
   const store = openVoiceStore(dataDir);
-  const guard = { onRequest: door.serverKey };
+  const guard = { onRequest: auth.serverKey };
 
   app.get('/voices', guard, async () => {
     const found = await Promise.all((await store.list()).map((id) => readyVoice(store, id)));

@@ -7,7 +7,7 @@ import { Resampler } from '../../voices/dsp/resampler.ts';
 import { limits, wireSampleRate } from '../protocol/limits.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
-import { noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { noSuchCharacter } from '../connections/caller-choice.ts';
 import { parseBody } from '../http/request-body.ts';
 import { answer, withFirstItem } from './answer.ts';
 import { contentTypes, encodeSpeech, type SpeechFormat } from './encode-speech.ts';
@@ -27,8 +27,8 @@ const schema = z.looseObject({
 const foreignVoices = new Set('alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '));
 
 /** `POST /v1/audio/speech`: speaks a text in a character's voice. The response is streamed during synthesis. */
-export function addSpeech(app: FastifyInstance, parts: RestParts, door: AuthGuard): void {
-  app.post('/v1/audio/speech', { onRequest: door.work }, async (request, reply) => {
+export function addSpeech(app: FastifyInstance, parts: RestParts, auth: AuthGuard): void {
+  app.post('/v1/audio/speech', { onRequest: auth.work }, async (request, reply) => {
     const parsed = parseBody(schema, request.body);
     if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
     const { input, voice: wanted, response_format: format, speed } = parsed.body;
@@ -41,7 +41,7 @@ export function addSpeech(app: FastifyInstance, parts: RestParts, door: AuthGuar
       if (first.done === true) {
         return sendProblem(reply, 400, {
           code: 'invalid_value',
-          message: 'There is nothing to say in it.',
+          message: 'The text has nothing that can be spoken.',
           param: 'input',
         });
       }

@@ -19,7 +19,7 @@ export const uploadLimits = { fileSize: 25 * 2 ** 20, files: 1, fields: 20, fiel
 /** Size of the recording plus the rest of the form. */
 const mostBytes = uploadLimits.fileSize + 2 ** 20;
 const maxSeconds = 600;
-const tooLarge = 'the recording has more than 25 MiB: cut it into parts, or compress it';
+const tooLarge = 'the recording is larger than 25 MiB: split or compress it';
 
 const schema = z.looseObject({
   language: z.string().max(35).optional(),
@@ -30,8 +30,8 @@ const schema = z.looseObject({
  * `POST /v1/audio/transcriptions`: transcribes a recording. Unintelligible speech is not an error: the text is empty,
  * and `x_dramatis.unclear` gives the reason (with `text`, the header `x-dramatis-unclear`).
  */
-export function addTranscriptions(app: FastifyInstance, parts: RestParts, door: AuthGuard): void {
-  app.post('/v1/audio/transcriptions', { onRequest: door.work }, async (request, reply) => {
+export function addTranscriptions(app: FastifyInstance, parts: RestParts, auth: AuthGuard): void {
+  app.post('/v1/audio/transcriptions', { onRequest: auth.work }, async (request, reply) => {
     if (!request.isMultipart()) {
       const message = 'Send a form (multipart/form-data) with the recording as `file`.';
       return sendProblem(reply, 400, { code: 'invalid_event', message, param: 'file' });

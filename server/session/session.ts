@@ -1,4 +1,5 @@
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
+import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Item } from './contract/item.ts';
 import type { Cast } from './contract/responder.ts';
@@ -8,41 +9,41 @@ import type { SpeakingInput } from './output/speaking.ts';
 import type { PauseJudged } from './turns/pause-judge.ts';
 import type { VoiceJudged } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
+import type { Bounds, Ports } from './contract/ports.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 import { Participants } from './history/participants.ts';
 import type { SessionContext } from './history/context.ts';
 import { Conversation } from './history/conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './contract/events.ts';
 import { OwnVoiceDetector } from './input/echo/echo-voice.ts';
-import { mayGoOn } from '../responders/turn-order.ts';
-import type { VadWindow, Inbound } from './input/vad-segmenter.ts';
-import { Intake } from './input/intake.ts';
+import type { VadWindow, Inbound } from './input/microphone.ts';
+import { Microphone } from './input/microphone.ts';
 import { changeItems, type ItemCommand } from './history/items.ts';
-import { Listening, type Understood } from './input/listening.ts';
+import { Listening } from './input/listening.ts';
 import { problemEvent } from './contract/problem-event.ts';
-import type { Reply } from './output/reply.ts';
 import type { SessionSettings } from './contract/settings.ts';
 import { Speaking } from './output/speaking.ts';
 import { TurnTimings } from './contract/turn-timings.ts';
 import { TurnTaking } from './turns/turn-taking.ts';
 
-/** Everything that a session is made of. */
-export interface SessionParts
-  extends
-    Cast,
-    Pick<SessionContext, 'clock' | 'draftsPerTurn' | 'aheadMs' | 'newId' | 'turnDetector' | 'recall' | 'onFault'> {
+/** The engines that a session asks by itself; all others are behind its responder. */
+export interface SessionEngines {
   readonly vad: Vad;
+  /** Judges whether the user has finished; absent if pauses are not judged. */
+  readonly turnDetector?: TurnDetector | undefined;
+  /** Embeds voices to tell them apart; without one, the character's own voice is recognized by its words alone. */
+  readonly speakerEncoder?: SpeakerEncoder | undefined;
+}
+
+/** Everything that a session is made of. */
+export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<SessionContext, 'recall'> {
   /** The client falls silent as soon as it is told that a reply is held, and discards what it has not played. */
   readonly stopsAtOnce?: boolean;
   /** Tests whether what the client sends gets through; absent if nothing can be stuck on its way. */
-  readonly probeLine?: ProbeLine;
+  readonly probeLine?: ProbeLine | undefined;
   readonly settings: SessionSettings;
-  /** Embeds voices to tell them apart; without one, the character's own voice is recognized by its words alone. */
-  readonly speakerEncoder?: SpeakerEncoder;
-  /** Audio kept for `retrieve`, in total. */
-  readonly keptAudioMs: number;
   /** History of a conversation to continue. */
-  readonly items?: readonly Item[];
+  readonly items?: readonly Item[] | undefined;
   /** Ids of those items that date from before the present participants joined. */
   readonly before?: ReadonlySet<string> | undefined;
 }
@@ -57,16 +58,13 @@ export class Session {
   readonly conversation: Conversation;
   readonly #parts: SessionParts;
   readonly #inputs = new Queue<SessionInput>();
-  readonly #intake: Intake;
+  readonly #microphone: Microphone;
   readonly #listening: Listening;
   readonly #speaking: Speaking;
   readonly #turns: TurnTaking;
   readonly #company: Participants;
   readonly #voices: OwnVoiceDetector | undefined;
   #settings: SessionSettings;
-  #unclear = false;
-  /** The user spoke over a reply that was not stopped; that speech is answered after the reply. */
-  #owesAnswer = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -82,7 +80,7 @@ export class Session {
       emit: (event) => this.#emit(event),
       post: (input) => this.#inputs.push(input),
     };
-    this.#intake = new Intake({
+    this.#microphone = new Microphone({
       vad: parts.vad,
       clock: parts.clock,
       turnDetection: parts.settings.turnDetection,
@@ -93,9 +91,16 @@ export class Session {
     this.#speaking = new Speaking(context, (reply) => {
       const heardByMs = this.#listening.heardMs + reply.unheardMs;
       // After a tool call the client goes on with the result. The idle prompt is not repeated.
-      const waitsForUser = reply.calls.length === 0 && reply.request.situation !== 'idle';
-      this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
-      this.#answerLate(reply);
+      const hasCalls = reply.calls.length > 0;
+      const waitsForUser = !hasCalls && reply.request.situation !== 'idle';
+      this.#turns.advance({
+        type: 'reply-end',
+        ...(waitsForUser ? { heardByMs } : {}),
+        isCancelled: reply.aborted,
+        hasCalls,
+        wasPlayed: reply.wasPlayed,
+        userSpeaks: this.#listening.current !== undefined,
+      });
     });
     this.#voices = parts.speakerEncoder === undefined ? undefined : new OwnVoiceDetector(parts.speakerEncoder, context);
     this.#turns = new TurnTaking({
@@ -104,6 +109,10 @@ export class Session {
       listening: this.#listening,
       speaking: this.#speaking,
       nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new TurnTimings(parts.clock)),
+      reply: (to) => {
+        const answers = to?.outcome === 'words' ? { answers: to.utterance.content.transcript ?? '' } : {};
+        this.#reply({ inConversation: true }, to?.utterance.trace ?? new TurnTimings(parts.clock), answers);
+      },
       speakUp: (sinceMs) => {
         this.#listening.commitSilence(sinceMs);
         this.#reply({ inConversation: true, situation: 'idle' }, new TurnTimings(parts.clock));
@@ -113,22 +122,22 @@ export class Session {
 
   /** Queues a command. Commands take effect in the order in which they are sent. */
   send(command: SessionCommand): void {
-    this.#intake.send(command);
+    this.#microphone.send(command);
   }
 
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void {
-    this.#intake.away(isAway);
+    this.#microphone.away(isAway);
   }
 
   /** Audio received but not yet processed, in milliseconds. */
   get waitingAudioMs(): number {
-    return this.#intake.sentAudioMs - this.#listening.heardMs;
+    return this.#microphone.sentAudioMs - this.#listening.heardMs;
   }
 
   /** Runs until `close`. Never throws: a fault in one input is reported, and the next is taken. */
   async run(): Promise<void> {
-    const taking = this.#intake
+    const taking = this.#microphone
       .run((input) => this.#inputs.push(input))
       .catch((fault: unknown) => {
         this.#parts.onFault(fault);
@@ -139,7 +148,7 @@ export class Session {
         this.#handle(input);
       } catch (fault) {
         this.#parts.onFault(fault);
-        this.events.push(problemEvent({ code: 'internal_error', message: 'Something went wrong.' }));
+        this.events.push(problemEvent({ code: 'internal_error', message: 'An unexpected error occurred.' }));
       }
     }
     this.#listening.close();
@@ -151,7 +160,7 @@ export class Session {
 
   /** Ends the session: running replies stop, and `run` returns. */
   close(): void {
-    this.#intake.close();
+    this.#microphone.close();
     this.#inputs.end();
   }
 
@@ -180,7 +189,7 @@ export class Session {
     if (!['audio', 'heard', 'item-retrieve'].includes(command.type)) this.#speaking.dropDraft();
     switch (command.type) {
       case 'audio':
-        return; // Already processed by the intake.
+        return; // Already processed by the microphone.
       case 'audio-commit':
         return this.#commitByClient(command.ref);
       case 'audio-clear':
@@ -216,7 +225,7 @@ export class Session {
   #addItem(command: Extract<ItemCommand, { readonly type: 'item-add' }>): void {
     this.#turns.advance({ type: 'user-active', atMs: this.#listening.heardMs });
     // The next reply answers what is typed now, not speech from before.
-    this.#unclear = false;
+    this.#listening.takeUnclear();
     this.#listening.takeTrace();
     changeItems(command, this.conversation, (event) => this.#emit(event));
     if (this.conversation.get(command.item.id) !== command.item) return;
@@ -246,52 +255,19 @@ export class Session {
       this.#listening.take(heard);
       if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
     }
-    this.#intake.recycle(heard);
+    this.#microphone.recycle(heard);
   }
 
   #understand({ utterance, part }: Extract<SessionInput, { type: 'transcript' }>): void {
     if (utterance.tentative) return this.#turns.overheard(utterance, part);
     if (part.type === 'transcript-final' && this.#voices?.attributes(utterance, part) === false) return;
-    this.#answer(this.#listening.understand(utterance, part));
-    if (part.type === 'transcript-partial') this.#turns.understood(utterance);
+    this.#turns.understood(this.#listening.understand(utterance, part));
+    if (part.type === 'transcript-partial') this.#turns.transcribed(utterance);
   }
 
   #misunderstand({ utterance, reason }: Extract<SessionInput, { type: 'transcript-failure' }>): void {
-    this.#answer(this.#listening.misunderstand(utterance, reason));
+    this.#turns.understood(this.#listening.misunderstand(utterance, reason));
     if (utterance.tentative) this.#turns.overheard(utterance, undefined);
-  }
-
-  /** Acts on a recognized utterance: answers it, or lets the turn end without a reply. */
-  #answer(understood: Understood | undefined): void {
-    if (understood === undefined) return;
-    const { utterance, outcome } = understood;
-    this.#unclear = outcome !== 'words';
-    if (!this.#listening.waiting) this.#speaking.release();
-    if (utterance !== this.#turns.answering) return;
-    this.#turns.answering = undefined;
-    this.#listening.takeTrace();
-    const { current } = this.#speaking;
-    const busy = current !== undefined;
-    const isSaid = outcome === 'words' || outcome === 'unclear';
-    if (outcome === 'words') this.#voices?.enroll(utterance);
-    if (busy && isSaid && current === this.#turns.spokenOver) this.#owesAnswer = true;
-    if (!isSaid || busy) {
-      this.#speaking.dropDraft();
-      if (!busy) this.#turns.advance({ type: 'reply-end', heardByMs: this.#listening.heardMs });
-      return;
-    }
-    const answers = outcome === 'words' ? { answers: utterance.content.transcript ?? '' } : {};
-    this.#reply({ inConversation: true }, utterance.trace, answers);
-  }
-
-  /** Answers speech over a reply that ended by itself; in a scene, starts the next reply. */
-  #answerLate(reply: Reply): void {
-    const { createsReply } = this.#settings.turnDetection ?? {};
-    const owes = this.#owesAnswer && createsReply === true && !reply.aborted && reply.calls.length === 0;
-    this.#owesAnswer = false;
-    const userSpeaks = this.#listening.current !== undefined || this.#turns.answering !== undefined;
-    const isNext = this.#company.goesOn && reply.wasPlayed && mayGoOn(userSpeaks, createsReply !== false);
-    if (isNext || (owes && !userSpeaks)) this.#reply({ inConversation: true }, new TurnTimings(this.#parts.clock));
   }
 
   #commitByClient(ref: string | undefined): void {
@@ -313,11 +289,7 @@ export class Session {
   #reply(request: ReplyRequest, trace: TurnTimings, answering: { readonly answers?: string } = {}): void {
     if (request.inConversation) this.#turns.advance({ type: 'reply-start' });
     const fromHistory = request.items === undefined;
-    const unclear = (): boolean => {
-      const was = fromHistory && this.#unclear;
-      this.#unclear = false;
-      return was;
-    };
+    const unclear = (): boolean => this.#listening.takeUnclear() && fromHistory;
     this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear, ...answering });
   }
 

@@ -17,7 +17,7 @@ export function providerFallbackNotes(): {
     take({ model, provider, failed }) {
       if (failed.length === 0) return;
       const reasons = failed.map((each) => `${each.provider}: ${each.why}`).join('; ');
-      const text = `${model} runs on ${provider}, since others do not serve (${reasons}). See \`dramatis doctor --gpu\`.`;
+      const text = `${model} runs on ${provider}, because other providers failed (${reasons}). See \`dramatis doctor --gpu\`.`;
       if (told.has(text)) return;
       told.add(text);
       if (tell === undefined) held.push([{ model, provider }, text]);

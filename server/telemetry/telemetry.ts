@@ -11,5 +11,5 @@ export interface SessionFacts {
 export interface Telemetry {
   note(event: SessionEvent, about: SessionFacts): void;
   /** Records a reply's voice similarity. */
-  noteVoiceSimilarity?(likeness: VoiceSimilarity): void;
+  noteVoiceSimilarity?(similarity: VoiceSimilarity): void;
 }

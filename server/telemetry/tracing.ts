@@ -6,7 +6,7 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
 import { latencyComponents } from '../session/contract/latency-breakdown.ts';
-import { engineNames } from './engines.ts';
+import { componentNames, engineNames } from './engines.ts';
 import type { SessionFacts, Telemetry } from './telemetry.ts';
 
 /** Timeout of the final flush to a collector. */
@@ -26,9 +26,9 @@ export interface Tracing extends Telemetry {
  */
 export function openTracing(endpoint: string, version: string, engines: readonly EngineSummary[]): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
-  const ours = resourceFromAttributes({ 'service.name': 'dramatis', 'service.version': version });
+  const own = resourceFromAttributes({ 'service.name': 'dramatis', 'service.version': version });
   const resource = defaultResource()
-    .merge(ours)
+    .merge(own)
     .merge(detectResources({ detectors: [envDetector] }));
   const provider = new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] });
   const tracer = provider.getTracer('dramatis', version);
@@ -57,12 +57,14 @@ function writeTurn(
   const turn = tracer.startSpan('turn', { kind: SpanKind.SERVER, startTime: startMs, attributes }, ROOT_CONTEXT);
   const inside = trace.setSpan(ROOT_CONTEXT, turn);
   let reachedMs = startMs;
-  for (const owner of latencyComponents) {
-    const ms = end.latency.owners[owner];
+  for (const component of latencyComponents) {
+    const ms = end.latency.owners[component];
     if (ms === null) continue;
-    const engine = engineOf(owner, end);
-    const own = engine === '' ? {} : { 'dramatis.engine': engine };
-    tracer.startSpan(owner, { startTime: reachedMs, attributes: own }, inside).end(reachedMs + ms);
+    const engine = engineOf(component, end);
+    const engineAttribute = engine === '' ? {} : { 'dramatis.engine': engine };
+    tracer
+      .startSpan(componentNames[component], { startTime: reachedMs, attributes: engineAttribute }, inside)
+      .end(reachedMs + ms);
     reachedMs += ms;
   }
   if (end.problem !== undefined) turn.setStatus({ code: SpanStatusCode.ERROR, message: end.problem.code });
@@ -76,11 +78,11 @@ function attributesOf(replyId: string, end: ReplyEnd, about: SessionFacts): Attr
     'dramatis.response': replyId,
     'dramatis.status': end.status,
     'dramatis.basis': end.latency.basis,
-    'dramatis.wait_ms': end.latency.total_ms,
+    'dramatis.latency_ms': end.latency.total_ms,
     'dramatis.audio_ms': Math.round(end.usage.audioMs),
     'gen_ai.usage.input_tokens': end.usage.inputTokens,
     'gen_ai.usage.output_tokens': end.usage.outputTokens,
     ...(end.reason === undefined ? {} : { 'dramatis.reason': end.reason }),
-    ...(end.mind === undefined ? {} : { 'dramatis.mind': end.mind.name }),
+    ...(end.mind === undefined ? {} : { 'dramatis.reply_source': end.mind.name }),
   };
 }

@@ -20,7 +20,7 @@ export interface VoiceWatch {
    * Follows one session: pass every event to the returned function. `tell` is called at most once per reply, some time
    * after its audio.
    */
-  follow(character: Character, tell: (likeness: VoiceSimilarity) => void): (event: SessionEvent) => void;
+  follow(character: Character, tell: (similarity: VoiceSimilarity) => void): (event: SessionEvent) => void;
   close(): void;
 }
 
@@ -78,7 +78,7 @@ export function openVoiceWatch({ encoder, voiceOf, onFault }: VoiceWatchParts): 
         if (underway >= mostAtOnce || signal.aborted) return;
         underway += 1;
         judge(sample, character)
-          .then((likeness) => likeness !== undefined && tell(likeness))
+          .then((similarity) => similarity !== undefined && tell(similarity))
           .catch((fault: unknown) => !signal.aborted && onFault(fault))
           .finally(() => (underway -= 1));
       });

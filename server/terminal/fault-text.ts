@@ -2,14 +2,14 @@ import { CharacterError } from '../../characters/character-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { RealtimeClientError } from '../protocol/client.ts';
 import { Interrupted } from './interrupt.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from './flags.ts';
 
 /**
  * Returns the message and exit status of a failed command: 2 for an invalid command line, 130 for Ctrl-C, otherwise 1.
  */
 export function faultText(fault: unknown): { readonly text: string; readonly status: number } {
   if (!(fault instanceof Error)) return { text: String(fault), status: 1 };
-  if (fault instanceof Interrupted || fault.cause instanceof Interrupted) return { text: 'stopped', status: 130 };
+  if (fault instanceof Interrupted || fault.cause instanceof Interrupted) return { text: 'interrupted', status: 130 };
   if (fault instanceof UsageError) return { text: fault.message, status: 2 };
   const expected = [ConfigError, CharacterError, RealtimeClientError].some((kind) => fault instanceof kind);
   // Errors that a user can fix are printed in one line; anything else is a bug and shows its stack.
@@ -29,16 +29,16 @@ function systemFault(fault: SystemFault): string | undefined {
   const { code, path, port, address, hostname, syscall } = fault;
   if (syscall === 'listen') {
     if (code === 'EADDRINUSE')
-      return `Port ${port} is in use. Choose another with --port, or 0 for a free one; or stop the program that uses it.`;
-    if (code === 'EACCES') return `There is no permission to use port ${port}. Choose one above 1023 with --port.`;
+      return `Port ${port} is in use. Choose another with --port (0 takes a free one), or stop the program that uses it.`;
+    if (code === 'EACCES') return `Permission to use port ${port} was denied. Choose one above 1023 with --port.`;
   }
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
-    return `${hostname ?? address} is no address of this machine. As HOST, take 127.0.0.1, or 0.0.0.0 for all that it has.`;
-  if (code === 'ENOSPC') return 'The disk is full. Make room, or choose another data folder (--data-dir).';
+    return `${hostname ?? address} is not an address of this machine. Set HOST to 127.0.0.1, or to 0.0.0.0 for all addresses.`;
+  if (code === 'ENOSPC') return 'The disk is full. Free some space, or choose another data folder (--data-dir).';
   if (path === undefined) return undefined;
-  if (code === 'ENOTDIR' || code === 'EEXIST') return `${path}: a part of this path is no folder. Choose another.`;
+  if (code === 'ENOTDIR' || code === 'EEXIST') return `${path}: part of this path is not a folder. Choose another.`;
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-    return `${path}: there is no permission to use it. Choose another place, or change its permissions.`;
-  if (code === 'ENOENT') return `${path}: there is nothing there. Check the path.`;
+    return `${path}: permission denied. Choose another path, or change its permissions.`;
+  if (code === 'ENOENT') return `${path}: not found. Check the path.`;
   return undefined;
 }

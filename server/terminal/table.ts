@@ -1,56 +1,48 @@
-import { printable } from './printable.ts';
+import { cut, displayWidth, printable } from './text.ts';
 
-/** Formats a plain-text table that fits the terminal: lines are cut to `width` columns. */
+/** A column is not made narrower than this to fit the terminal. */
+const leastColumns = 12;
+
+/**
+ * Formats a plain-text table. On a terminal it fits `width`: the widest columns are cut first. `numbers` aligns all
+ * columns but the first to the right.
+ */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  width = process.stdout.columns ?? 100,
+  { width = process.stdout.columns ?? Infinity, numbers = false } = {},
 ): string {
   const all = [head, ...rows].map((row) => row.map((cell) => printable(cell).replaceAll(/\s+/g, ' ')));
-  const widths = head.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
+  const widths = fitted(
+    head.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? '')))),
+    width,
+  );
   const lines = all.map((row) => {
-    const cells = row.map((cell, column) => (column === row.length - 1 ? cell : pad(cell, widths[column] ?? 0)));
-    return cut(cells.join('  '), width).trimEnd();
+    const cells = row.map((cell, column) =>
+      pad(cut(cell, widths[column] ?? 0), widths[column] ?? 0, numbers && column > 0),
+    );
+    return cut(cells.join('  ').trimEnd(), width);
   });
   const rule = widths.map((columns) => '─'.repeat(columns)).join('  ');
   return [lines[0], cut(rule, width), ...lines.slice(1)].join('\n');
 }
 
-/** Counts the terminal columns of a text: Han, Kana, Hangul and full-width characters take two. */
-export function displayWidth(text: string): number {
-  let width = 0;
-  for (const character of text) width += isWide(character) ? 2 : 1;
-  return width;
-}
-
-/**
- * Wraps text to the terminal's width with indented continuation lines; breaks at spaces, or anywhere in a text without
- * any.
- */
-export function wrapped(text: string, indent: number, width = process.stdout.columns ?? 100): string {
-  const clean = printable(text);
-  if (displayWidth(clean) <= width || width <= 2 * indent) return clean;
-  let end = clean.length;
-  while (displayWidth(clean.slice(0, end)) > width) end -= 1;
-  const space = clean.lastIndexOf(' ', end);
-  const at = space > indent ? space : end;
-  return `${clean.slice(0, at)}\n${wrapped(' '.repeat(indent) + clean.slice(at).trimStart(), indent, width)}`;
-}
-
-function isWide(character: string): boolean {
-  return /[ᄀ-ᅟ⺀-꓏가-힣豈-﫿︰-﹏＀-｠￠-￦]/u.test(character);
-}
-
-function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
-}
-
-function cut(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text;
-  let kept = '';
-  for (const character of text) {
-    if (displayWidth(kept + character) > width - 1) break;
-    kept += character;
+/** Narrows the widest columns until the table fits. */
+function fitted(widths: number[], width: number): readonly number[] {
+  let excess = widths.reduce((sum, columns) => sum + columns + 2, -2) - width;
+  while (excess > 0) {
+    const widest = widths.indexOf(Math.max(...widths));
+    const second = Math.max(leastColumns, ...widths.filter((_, column) => column !== widest));
+    const columns = widths[widest] ?? 0;
+    const less = Math.min(excess, Math.max(1, columns - second));
+    if (columns - less < leastColumns) break;
+    widths[widest] = columns - less;
+    excess -= less;
   }
-  return `${kept}…`;
+  return widths;
+}
+
+function pad(text: string, width: number, isRight: boolean): string {
+  const gap = ' '.repeat(Math.max(0, width - displayWidth(text)));
+  return isRight ? gap + text : text + gap;
 }

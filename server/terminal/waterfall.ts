@@ -1,19 +1,6 @@
-import { latencyComponents, type LatencyComponent } from '../session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../session/contract/latency-breakdown.ts';
 import type { Latency } from '../session/contract/turn-timings.ts';
-
-/** Display names of the latency components. */
-export const latencyComponentNames: Readonly<Record<LatencyComponent, string>> = {
-  arrival: 'sound under way',
-  silence: 'silence waited',
-  vad: 'voice detector',
-  recognizer: 'recognizer',
-  client: 'not asked yet',
-  mind: 'mind',
-  phrase: 'first phrase',
-  synthesizer: 'synthesizer',
-  pacing: 'sending',
-  delivery: 'delivery',
-};
+import { latencyComponentNames } from './stage-names.ts';
 
 /**
  * Renders a latency breakdown as a waterfall: each component starts where the previous one ended, with its
@@ -30,7 +17,7 @@ export function waterfall({ owners: shares, total_ms: totalMs }: Latency, width 
     const end = ms < 0.5 ? start : Math.max(start + 1, Math.round(fromMs * scale));
     return [row(latencyComponentNames[owner], ' '.repeat(start) + '█'.repeat(end - start), ms, width)];
   });
-  return [...rows, row('in all', '', totalMs, width)].join('\n');
+  return [...rows, row('total', '', totalMs, width)].join('\n');
 }
 
 function row(name: string, bar: string, ms: number, width: number): string {

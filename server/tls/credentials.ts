@@ -15,7 +15,7 @@ export async function openTls(
   const certificate = parse('DRAMATIS_TLS_CERT', tlsCert, 'certificate', () => new X509Certificate(cert));
   const privateKey = parse('DRAMATIS_TLS_KEY', tlsKey, 'private key', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {
-    throw new ConfigError(`DRAMATIS_TLS_KEY (${tlsKey}) is not the key of the certificate in ${tlsCert}.`);
+    throw new ConfigError(`DRAMATIS_TLS_KEY (${tlsKey}) does not match the certificate in ${tlsCert}.`);
   }
   return { cert, key };
 }
@@ -24,8 +24,8 @@ export async function openTls(
 export function trustAdvice(dataDir: string): string {
   const { cert } = devCertificatePaths(dataDir);
   return [
-    `The certificate is self-signed. Node programs trust it with NODE_EXTRA_CA_CERTS=${cert}`,
-    'A browser asks once; to be spared that, import the file as a trusted certificate.',
+    `The certificate is self-signed. To make Node programs trust it, set NODE_EXTRA_CA_CERTS=${cert}`,
+    'Browsers show a warning once. To avoid it, import the file as a trusted certificate.',
   ].join('\n  ');
 }
 
@@ -41,6 +41,6 @@ function parse<Parsed>(setting: string, file: string, kind: string, read: () => 
   try {
     return read();
   } catch (cause) {
-    throw new ConfigError(`${setting}: ${file} holds no PEM ${kind} that can be read.`, { cause });
+    throw new ConfigError(`${setting}: ${file} contains no readable PEM ${kind}.`, { cause });
   }
 }

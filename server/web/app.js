@@ -24,9 +24,9 @@ const page = {
   tagline: element('tagline', HTMLElement),
   work: element('work', HTMLElement),
   portrait: element('portrait', HTMLElement),
-  prologue: element('prologue', HTMLElement),
+  intro: element('intro', HTMLElement),
   opening: element('opening', HTMLElement),
-  advice: element('advice', HTMLElement),
+  instructions: element('instructions', HTMLElement),
   thoughts: element('thoughts', HTMLInputElement),
   thoughtsWanted: element('thoughts-wanted', HTMLElement),
   keyForm: element('key-form', HTMLFormElement),
@@ -55,7 +55,7 @@ let chosen;
 /** @type {TalkController | undefined} */
 let talk;
 let key = readStored('tab', 'key');
-const scene = new SceneView(element('players', HTMLUListElement));
+const scene = new SceneView(element('participants', HTMLUListElement));
 const memories = new MemoryPanel({ character: () => chosen, key: () => key });
 
 /** @param {TalkState} state */
@@ -64,7 +64,7 @@ function showState(state) {
   const isMuted = talk?.isMuted ?? false;
   const { part, speaker, isUsersTurn: isYours, isOver } = scene;
   const facts = part === 'none' ? {} : { scene: { listens: part === 'listens', speaker, isYours, isOver } };
-  const about = { name: chosen?.name ?? 'a character', hasMicrophone, isMuted, ...facts };
+  const about = { name: chosen?.name ?? 'the character', hasMicrophone, isMuted, ...facts };
   const { action, status, hint } = captions(state, about);
   document.documentElement.dataset.state = state;
   page.talk.dataset.muted = String(hasMicrophone && isMuted);
@@ -73,10 +73,10 @@ function showState(state) {
   page.hint.textContent = hint;
   page.talk.disabled = chosen === undefined;
   if (chosen === undefined) page.hint.textContent = 'choose a character first';
-  const isAtWork = state === 'speaking' || state === 'thinking';
-  const mayGoOn = part === 'plays' && !isOver && (state === 'listening' || state === 'muted');
-  page.stop.hidden = !isAtWork && !mayGoOn;
-  page.stop.textContent = mayGoOn ? 'Go on' : 'Stop reply';
+  const isBusy = state === 'speaking' || state === 'thinking';
+  const canContinue = part === 'plays' && !isOver && (state === 'listening' || state === 'muted');
+  page.stop.hidden = !isBusy && !canContinue;
+  page.stop.textContent = canContinue ? 'Continue' : 'Stop';
   page.end.hidden = state === 'idle';
 }
 
@@ -104,25 +104,25 @@ function choose(character) {
   if (isOther) scene.show(character.scene);
   page.thoughtsWanted.hidden = character.scene === undefined;
   document.documentElement.dataset.part = scene.part;
-  page.advice.textContent = adviceFor(scene);
-  if (isOther) page.prologue.hidden = false;
+  page.instructions.textContent = instructionsFor(scene);
+  if (isOther) page.intro.hidden = false;
   document.title = `${character.name} · Dramatis`;
-  showView('stage');
+  showView('conversation');
   if (isOther) showState('idle');
 }
 
-/** @param {'cast' | 'stage'} view view on narrow screens; wide ones show both */
+/** @param {'cast' | 'conversation'} view view on narrow screens; wide ones show both */
 function showView(view) {
   document.documentElement.dataset.view = view;
 }
 
-/** @param {'voice' | 'text' | 'ear'} by */
+/** @param {'voice' | 'text' | 'listen'} by */
 async function beginTalk(by) {
   if (chosen === undefined) return false;
   endTalk();
   transcript.clear();
   messages.clearAll();
-  page.prologue.hidden = true;
+  page.intro.hidden = true;
   scene.restart();
   /** @type {<T extends unknown[]>(run: (...values: T) => void) => (...values: T) => void} */
   const whileCurrent =
@@ -174,10 +174,10 @@ function showLevel(level) {
 function tapTalk() {
   const state = document.documentElement.dataset.state;
   const isQuiet = state === 'muted' || state === 'listening';
-  if (scene.isOver && isQuiet) return void beginTalk(waysOf(scene));
+  if (scene.isOver && isQuiet) return void beginTalk(modeOf(scene));
   if (talk !== undefined && scene.part === 'listens' && state !== 'error')
     return state === 'muted' ? talk.goOn() : talk.stop();
-  if (talk === undefined || (state === 'error' && !talk.isRetrying)) void beginTalk(waysOf(scene));
+  if (talk === undefined || (state === 'error' && !talk.isRetrying)) void beginTalk(modeOf(scene));
   else if (state === 'error') talk.retryNow();
   else if (talk.hasMicrophone) talk.mute(!talk.isMuted);
   else if (state !== 'connecting') void talk.openMicrophone();
@@ -185,17 +185,17 @@ function tapTalk() {
 
 /**
  * @param {SceneView} scene
- * @returns {'voice' | 'ear'} how the conversation starts
+ * @returns {'voice' | 'listen'} how the conversation starts
  */
-function waysOf({ part }) {
-  return part === 'listens' ? 'ear' : 'voice';
+function modeOf({ part }) {
+  return part === 'listens' ? 'listen' : 'voice';
 }
 
 /** @param {SceneView} scene */
-function adviceFor({ part, userName }) {
-  if (part === 'listens') return 'Tap the button and listen; headphones help.';
+function instructionsFor({ part, userName }) {
+  if (part === 'listens') return 'Tap the button to listen. Headphones are recommended.';
   const who = userName === undefined ? '' : `You are ${userName}. `;
-  return `${who}Tap the button and talk. Interrupt whenever you like; headphones help.`;
+  return `${who}Tap the button and talk. You can interrupt at any time. Headphones are recommended.`;
 }
 
 /** @param {SubmitEvent} event */
@@ -209,14 +209,14 @@ async function say(event) {
     page.text.value = '';
     messages.clear('unsent');
   } else {
-    messages.show('unsent', 'There is no connection yet, so this was not sent. Your words are still in the text box.');
+    messages.show('unsent', 'Not sent: there is no connection yet. Your text is still in the text box.');
   }
 }
 
 /** @param {ServerError} [error] */
 function refused(error) {
-  if (error === undefined) askForKey('The server refused the talk. If it needs a key, enter it here.');
-  else if (error.code === 'invalid_api_key') askForKey('The server does not accept this key.');
+  if (error === undefined) askForKey('The server rejected the conversation. If it requires an API key, enter it here.');
+  else if (error.code === 'invalid_api_key') askForKey('The API key is not valid.');
   else {
     const text = explainServer(error);
     if (text !== undefined) messages.show('server', text);
@@ -248,11 +248,11 @@ function takeKey(event) {
 async function load() {
   const found = await fetchCharacters(key);
   if (found.status === 401 || found.status === 403) {
-    askForKey(key === '' ? 'This server needs a key.' : 'The server does not accept this key.');
+    askForKey(key === '' ? 'This server requires an API key.' : 'The API key is not valid.');
     return;
   }
   if (found.characters.length === 0) {
-    const text = found.status === 0 ? 'The server cannot be reached.' : 'The server has no characters to offer.';
+    const text = found.status === 0 ? 'The server cannot be reached.' : 'The server has no characters.';
     messages.show('characters', text, { label: 'Try again', run: () => void load() });
     return;
   }
@@ -273,14 +273,14 @@ function byId(id) {
 page.talk.addEventListener('click', tapTalk);
 page.end.addEventListener('click', endTalk);
 page.stop.addEventListener('click', () => {
-  if (page.stop.textContent === 'Go on') talk?.goOn();
+  if (page.stop.textContent === 'Continue') talk?.goOn();
   else talk?.stop();
 });
 page.sayForm.addEventListener('submit', (event) => void say(event));
 page.keyForm.addEventListener('submit', takeKey);
 page.change.addEventListener('click', () => showView('cast'));
 document.addEventListener('keydown', ({ key: pressed }) => {
-  if (pressed === 'Escape' && page.stop.textContent !== 'Go on' && !page.stop.hidden) talk?.stop();
+  if (pressed === 'Escape' && page.stop.textContent !== 'Continue' && !page.stop.hidden) talk?.stop();
 });
 addEventListener('hashchange', () => {
   const character = byId(location.hash.slice(1));

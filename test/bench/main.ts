@@ -17,6 +17,7 @@ const benches: Readonly<
   speculation: () => import('./agents/speculation.ts'),
   simulator: () => import('./simulator.ts'),
   oracle: () => import('./oracle.ts'),
+  walk: () => import('./walk.ts'),
   overhead: () => import('./load/overhead.ts'),
   capacity: () => import('./load/capacity.ts'),
   webrtc: () => import('./load/webrtc.ts'),

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { action, engineScript, performAll } from '../rigs/random-client.ts';
-import { connect } from '../rigs/wire-rig.ts';
+import { connect } from '../rigs/connection-rig.ts';
 import { randomScenario } from '../simulator/random-scenario.ts';
 import { play } from '../simulator/world.ts';
 import { summarize, type BenchRow } from './kit/stats.ts';

@@ -31,8 +31,8 @@ async function failure(): Promise<string> {
   return (error as CharacterError).message;
 }
 
-describe('a character pack', () => {
-  it('is its card and its lines, frozen', async () => {
+describe('character pack', () => {
+  it('a character pack is its card and its lines, frozen', async () => {
     const alice = await loadCharacter(path.join(folder, 'alice'));
     expect(alice.name).toBe('Alice');
     expect(alice.lines.length).toBeGreaterThan(80);
@@ -40,7 +40,7 @@ describe('a character pack', () => {
     expect(Object.isFrozen(alice.lines)).toBe(true);
   });
 
-  it('fills in what a card may leave out', async () => {
+  it('missing optional fields of a card get their defaults', async () => {
     await changeCard((card) => {
       delete card['turnTaking'];
       delete card['lorebook'];
@@ -50,14 +50,14 @@ describe('a character pack', () => {
     expect(alice.lorebook).toEqual([]);
   });
 
-  it('may have blank lines between its rows', async () => {
+  it('the rows of a pack may have blank lines between them', async () => {
     await writeFile(path.join(folder, 'alice', 'lines.jsonl'), '\n{"asks":["Hi"],"reply":"Hello!"}\n\n');
     expect((await loadCharacter(path.join(folder, 'alice'))).lines).toEqual([{ asks: ['Hi'], reply: 'Hello!' }]);
   });
 });
 
-describe('a pack that is wrong', () => {
-  it('is named with the file and the field', async () => {
+describe('invalid pack', () => {
+  it('an invalid field is reported with file and field', async () => {
     await changeCard((card) => {
       card['tagline'] = '';
       card['age'] = 7;
@@ -68,35 +68,35 @@ describe('a pack that is wrong', () => {
     expect(message).toContain('"age"');
   });
 
-  it('is named when its id is not its folder', async () => {
+  it('an id that differs from the folder name is reported', async () => {
     await changeCard((card) => {
       card['id'] = 'dinah';
     });
     expect(await failure()).toContain('id "dinah" must equal the folder\'s name "alice"');
   });
 
-  it('is named with the row', async () => {
+  it('an invalid row is reported with its number', async () => {
     await writeFile(path.join(folder, 'alice', 'lines.jsonl'), '{"asks":["Hi"],"reply":"Hello!"}\n{"asks":[]}\n');
     const message = await failure();
     expect(message).toContain('lines.jsonl:2');
     expect(message).toContain('asks');
   });
 
-  it('is named when a row or the card is not JSON', async () => {
+  it('a row or card that is not JSON is reported', async () => {
     await writeFile(path.join(folder, 'alice', 'lines.jsonl'), '{"asks":["Hi"],"reply":"Hello!"}\n\nHi there\n');
     expect(await failure()).toContain('lines.jsonl:3: not valid JSON');
     await writeFile(path.join(folder, 'alice', 'card.json'), '{');
     expect(await failure()).toContain('card.json: not valid JSON');
   });
 
-  it('is named when a file is not there', async () => {
+  it('a missing file of a pack is reported', async () => {
     await rm(path.join(folder, 'alice', 'lines.jsonl'));
     expect(await failure()).toContain('lines.jsonl: cannot be read');
   });
 });
 
-describe('a folder of packs', () => {
-  it('is read by id, and other folders are passed over', async () => {
+describe('folder of packs', () => {
+  it('packs are read by id, and other folders are ignored', async () => {
     await cp(path.join(packsFolder, 'coriolanus'), path.join(folder, 'coriolanus'), { recursive: true });
     await cp(path.join(packsFolder, 'alice'), path.join(folder, '.drafts', 'alice'), { recursive: true });
     await writeFile(path.join(folder, 'notes.txt'), 'not a pack');

@@ -35,11 +35,11 @@ const told = ({ problems }: ImportReport): string =>
 const gbk = Buffer.from([0x7b, 0x22, 0xc4, 0xe3, 0xba, 0xc3, 0x22, 0x7d]);
 const role = { name: 'Mara', character: 'brave', style: 'dry', personality: 'ISTJ' };
 
-describe('a bad file among good ones', () => {
+describe('one bad file', () => {
   it.each([
     ['beyond-dialogue', role],
     ['wikidata', { label: 'Mara', description: 'a keeper' }],
-  ])('is told by name and passed over: %s', async (from, good) => {
+  ])('a bad file is reported by name and skipped: %s', async (from, good) => {
     const report = await read(from, {
       'a.json': '{"name": ',
       'b.json': gbk,
@@ -57,7 +57,7 @@ describe('a bad file among good ones', () => {
     expect(said).toMatch(/e\.json: .*(?:name|label): .*expected string/);
   });
 
-  it('of rows: the rest of the file is lost, not the others', async () => {
+  it('a bad row loses the rest of its file, and no other file', async () => {
     const row = JSON.stringify({ role: 'Mara', question: 'Who built it?', generated: ['I did.'] });
     const report = await read('rolebench', {
       'role_specific/a.jsonl': Buffer.concat([Buffer.from(`${row}\n`), gbk, Buffer.from('\n')]),
@@ -70,10 +70,10 @@ describe('a bad file among good ones', () => {
   });
 });
 
-describe('SpeechRole', () => {
+describe('hostile SpeechRole data', () => {
   const profile = (name: string): string => `I want you to act like ${name} from Skerry.\nYou keep a lighthouse.`;
 
-  it('takes 98 roles by key, whatever their names hold, and reads nothing outside its folder', async () => {
+  it('SpeechRole import takes 98 roles by key, whatever their names contain, and reads nothing outside its folder', async () => {
     const keys = ['Dr. Frank-N-Furter', 'Frank T.J. Mackey', 'D_Artagnan', 'HAL 9000', '小 海.v2'];
     const all = [...keys, ...Array.from({ length: 93 }, (_, index) => `Role ${index}`)];
     const names: Readonly<Record<string, string>> = { D_Artagnan: 'D’Artagnan' };
@@ -88,11 +88,11 @@ describe('SpeechRole', () => {
     expect(report?.packs).toHaveLength(98);
     expect(new Set(report?.packs.map(({ card }) => card.id)).size).toBe(98);
     expect(report?.packs.map(({ card }) => card.name)).not.toContain('Spy');
-    expect(report?.problems.filter(({ what }) => what.includes('is that of'))).toEqual([]);
+    expect(report?.problems.filter(({ what }) => what.includes('describes'))).toEqual([]);
     expect(report?.problems.map(({ what }) => what)).toContain('no profile of the role "../../outside"');
   });
 
-  it('tells profiles that have no transcript, and transcripts of another shape', async () => {
+  it('SpeechRole import reports profiles without transcript and transcripts of another shape', async () => {
     const files = {
       'role_profiles/Mara_profile.txt': profile('Mara'),
       'role_profiles/Tom_profile.txt': profile('Tom'),
@@ -101,12 +101,12 @@ describe('SpeechRole', () => {
     expect(report.packs).toHaveLength(2);
     expect(told(report)).toContain('no transcript of the voice of "Tom"');
     expect(told(await read('speechrole', { ...files, 'audios_text.json': { Mara: 7 } }))).toMatch(
-      /audios_text\.json: not one object of roles and transcripts: Mara: .*expected string/,
+      /audios_text\.json: not one object with roles and transcripts: Mara: .*expected string/,
     );
   });
 });
 
-it('RoleBench: tens of thousands of rows of one role are read in a moment, and 20,000 kept', async () => {
+it('RoleBench import reads tens of thousands of rows of one role quickly and keeps 20,000', async () => {
   const rows = Array.from({ length: 60_000 }, (_, index) =>
     JSON.stringify({ role: 'Mara', question: `Question ${index}?`, generated: [`Answer ${index}.`] }),
   );
@@ -115,7 +115,7 @@ it('RoleBench: tens of thousands of rows of one role are read in a moment, and 2
   expect(told(report)).toContain('60000 lines; the first 20000 are used');
 });
 
-it('ChatHaruhi: a folder of packages is read package by package, without the frame that all prompts share', async () => {
+it('ChatHaruhi import reads a folder of packages one by one, without the frame that all prompts share', async () => {
   const system = `I want you to act like Mara from Skerry.\nI want you to respond and answer like Mara.\nShe keeps a light.`;
   const rows = [
     { text: system, bge_zh_s15: 'system_prompt' },
@@ -130,7 +130,7 @@ it('ChatHaruhi: a folder of packages is read package by package, without the fra
   expect(told(report)).toContain('none.jsonl: no row of a ChatHaruhi package');
 });
 
-it('ChatHaruhi: vectors of another length are told by row', async () => {
+it('ChatHaruhi import reports vectors of another length by row', async () => {
   const vector = (length: number): string => Buffer.alloc(4 * length).toString('base64');
   const rows = [4, 4, 8].map((length) => ({ text: 'Tom:「Hm?」\nMara:「Hm.」', bge_zh_s15: vector(length) }));
   const place = await write({ 'mara.jsonl': rows.map((row) => JSON.stringify(row)).join('\n') });
@@ -140,7 +140,7 @@ it('ChatHaruhi: vectors of another length are told by row', async () => {
 });
 
 describe('encyclopedias', () => {
-  it('write what is empty as an array, and are read all the same', async () => {
+  it('encyclopedias may write empty objects as arrays', async () => {
     const labels = { en: { language: 'en', value: 'Mara' } };
     const report = await read('wikidata', {
       'Q1.json': { entities: { Q1: { labels, aliases: [], claims: [], descriptions: [] } } },
@@ -148,7 +148,7 @@ describe('encyclopedias', () => {
     expect(report.packs.map(({ card }) => card.name)).toEqual(['Mara']);
   });
 
-  it('have bare entities in their dumps, pages with extracts, and articles without a summary', async () => {
+  it('encyclopedia dumps may have bare entities, pages with extracts, and articles without a summary', async () => {
     const bare = {
       id: 'Q1',
       type: 'item',
@@ -180,18 +180,18 @@ describe('dramatis characters import --from', () => {
     });
   }
 
-  it('tells whose place a character takes, and writes over none unasked', async () => {
+  it('`import --from` says which character is replaced, and replaces none unasked', async () => {
     const from = ['--from', 'beyond-dialogue', await write({ 'a.json': { ...role, name: 'Alice' } })];
-    expect((await run(...from)).out).toContain('in place of the one that comes with Dramatis; --id keeps both');
+    expect((await run(...from)).out).toContain('replaces the built-in character of this id; --id keeps both');
     const again = await run(...from);
     expect(again).toMatchObject({
       status: 1,
-      err: expect.stringContaining('alice: there is a character of this id; --replace'),
+      err: expect.stringContaining('alice: a character with this id exists; --replace'),
     });
     await rm(packs, { recursive: true });
   });
 
-  it('takes another id where there is one character, and tells who hides it', async () => {
+  it('`import --from` takes another id for a single character, and says which pack hides it', async () => {
     const from = ['--from', 'beyond-dialogue', await write({ 'a.json': { ...role, name: 'Alice' } })];
     const [evil, named] = await Promise.all([
       run(...from, '--id', '../evil'),
@@ -203,11 +203,11 @@ describe('dramatis characters import --from', () => {
     const own = path.join(folder, 'own');
     await cp(path.join(packs, 'alice-two'), path.join(own, 'alice-two'), { recursive: true });
     const hidden = await run(...from, '--id', 'alice-two', '--replace', '--characters-dir', own);
-    expect(hidden.out).toMatch(/hidden by the one of that id in .*own, which comes first; --id keeps both/);
+    expect(hidden.out).toMatch(/hidden by the character of this id in .*own, which takes precedence; --id keeps both/);
     await rm(packs, { recursive: true });
   });
 
-  it('gives two of one name two ids, which one name cannot replace', async () => {
+  it('`import --from` gives two characters of one name two ids, which no single id can replace', async () => {
     const place = await write({ 'a.json': { ...role, name: 'Alice' }, 'b.json': { ...role, name: 'alice' } });
     const [ran, renamed] = await Promise.all([
       run('--from', 'beyond-dialogue', place),
@@ -221,7 +221,7 @@ describe('dramatis characters import --from', () => {
     await rm(packs, { recursive: true });
   });
 
-  it('tells a thousand like problems in twenty lines and a number', async () => {
+  it('`import --from` reports a thousand like problems in twenty lines and a count', async () => {
     const rows = await write({ 'rows.jsonl': Array.from({ length: 1_000 }, () => 'x').join('\n') });
     const many = await run('--from', 'rolebench', path.join(rows, 'rows.jsonl'));
     expect(many.status).toBe(1);

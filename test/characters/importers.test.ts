@@ -12,7 +12,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let count = 0;
 
-/** Writes the files into a folder of their own and imports it, or one of them. */
+/** Writes the files into a new folder and imports it, or one of them. */
 async function read(from: string, files: Readonly<Record<string, unknown>>, only = ''): Promise<ImportReport> {
   count += 1;
   const place = path.join(folder, String(count));
@@ -52,7 +52,7 @@ describe('SpeechRole', () => {
     ],
   };
 
-  it('takes each role by its key, dots and underscores included, with description, lines and voice', async () => {
+  it('SpeechRole import takes each role by its key, dots and underscores included, with description, lines and voice', async () => {
     const { packs } = await read('speechrole', files);
     const mara = packs.find(({ card }) => card.id === 'dr-mara-lou-o-neil');
     expect(mara?.card).toMatchObject({ name: 'Dr. Mara-Lou O’Neil', work: { title: 'Escape from Skerry' } });
@@ -65,20 +65,20 @@ describe('SpeechRole', () => {
     expect(packs.find(({ card }) => card.languages[0] === 'zh')?.card.name).toBe('adeng');
   });
 
-  it('says which role has the profile of another, which is missing what, and whose dialogues are of another', async () => {
+  it('SpeechRole import reports swapped profiles, missing parts, and dialogues of other roles', async () => {
     const problems = told(await read('speechrole', files));
     expect(problems).toContain('the profile of "Tom Lane" is that of Blanche Weller from Gossip Tower');
     expect(problems).not.toContain('the profile of "Dr. Mara-Lou');
     expect(problems).toContain('no profile of the role "Nobody"');
     expect(problems).toContain('no voice of the role "Tom Lane"');
     expect(problems).toContain(
-      'Tom Lane.json[0]: its system prompt is that of Tom Lane from Skerry, the profile that of Blanche Weller',
+      'Tom Lane.json[0]: its system prompt is for Tom Lane from Skerry, its profile for Blanche Weller',
     );
   });
 });
 
 describe('RoleBench', () => {
-  it('makes lines of the rows about a role, tells bad rows by number, and passes over baselines and general questions', async () => {
+  it('RoleBench import makes lines of a role’s rows, reports bad rows by number, and skips baselines and general questions', async () => {
     const report = await read('rolebench', {
       'profiles-eng/desc.json': { Mara: 'Keeps the lighthouse of Skerry. Likes herons.' },
       'rolebench-eng/role_specific/test.jsonl': [
@@ -103,7 +103,7 @@ describe('RoleBench', () => {
   });
 
   const real = sharedPath('data/rolebench-zh-role_specific-test.jsonl');
-  it.skipIf(!existsSync(real))('reads the Chinese test rows as they were published', async () => {
+  it.skipIf(!existsSync(real))('RoleBench import reads the Chinese test rows as published', async () => {
     const { packs, problems } = await importFrom('rolebench', real);
     expect(packs.map(({ card }) => card.name).toSorted()).toEqual(
       ['华妃', '孙悟空', '张飞', '李白', '皇帝'].toSorted(),
@@ -116,7 +116,7 @@ describe('RoleBench', () => {
 describe('ChatHaruhi', () => {
   const script = 'Tom:「Are you lonely?」\nMara:「With four hundred herons?」';
 
-  it('reads folders of a prompt and chunks', async () => {
+  it('ChatHaruhi import reads folders of a prompt and chunks', async () => {
     const { packs } = await read('chatharuhi', {
       'characters/mara/system_prompt.txt': 'I want you to act like Mara from Skerry.\nShe keeps the lighthouse.',
       'characters/mara/texts/1.txt': script,
@@ -125,7 +125,7 @@ describe('ChatHaruhi', () => {
     expect(packs[0]?.lines).toHaveLength(1);
   });
 
-  it('reads packages with embeddings, plain and base64, and tells broken vectors by row', async () => {
+  it('ChatHaruhi import reads packages with embeddings, plain and base64, and reports broken vectors by row', async () => {
     const vector = Buffer.alloc(8);
     vector.writeFloatBE(0.5, 0);
     const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -146,7 +146,7 @@ describe('ChatHaruhi', () => {
   });
 });
 
-it('CoSER: lines are what is said aloud, plots are experiences, and people with too few lines are left out by name', async () => {
+it('CoSER import takes what is said aloud as lines and plots as experiences, and leaves out characters with too few lines', async () => {
   const dialogues = Array.from({ length: 6 }, (_, index) => [
     { character: 'Tom', message: `(sits down) Question ${index}? [He knows it.]` },
     { character: 'Environment', message: 'The wind howls.' },
@@ -172,7 +172,7 @@ it('CoSER: lines are what is said aloud, plots are experiences, and people with 
   expect(told(report)).toMatch(/Skerry\.json: Tom: no profile[^]*other\.json: not a book/);
 });
 
-it('Beyond Dialogue: traits, manner, type, partners; labels that the prompt denies are told', async () => {
+it('Beyond Dialogue import reads traits, manner, type and partners, and reports labels that the prompt contradicts', async () => {
   const report = await read('beyond-dialogue', {
     'Mara.json': {
       name: 'Mara',
@@ -194,14 +194,14 @@ it('Beyond Dialogue: traits, manner, type, partners; labels that the prompt deni
     relationships: [{ name: 'Tom', relation: 'They are friends.' }],
   });
   expect(report.packs[0]?.card.profile).not.toContain('{');
-  expect(told(report)).toMatch(/1 emotions instead of six/);
+  expect(told(report)).toMatch(/1 emotions, expected six/);
   expect(told(report)).toMatch(/the labels say "decisive", the prompt "indecisive"/);
 });
 
-describe('encyclopedias', () => {
+describe('encyclopedia import', () => {
   const value = (id: string): object => ({ mainsnak: { datavalue: { value: { id } } } });
 
-  it('Wikidata: claims in words where the file names them', async () => {
+  it('Wikidata import writes claims in words if the file names them', async () => {
     const label = (name: string): object => ({ labels: { en: { value: name } } });
     const report = await read('wikidata', {
       'Q1.json': {
@@ -234,7 +234,7 @@ describe('encyclopedias', () => {
     expect(told(report)).toContain('1 claims point to entities that the file does not name');
   });
 
-  it('DITTO: rows with label, claims and summary, also below meta', async () => {
+  it('DITTO import reads rows with label, claims and summary, also below meta', async () => {
     const row = {
       label: '阿灯',
       description: '守灯塔的人',

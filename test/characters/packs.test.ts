@@ -6,10 +6,10 @@ import { loadCharacters } from '../../characters/character.ts';
 
 const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../characters'));
 
-/** What a voice cannot say: markup, stage directions, links, signs that stand for words. */
+/** Text that cannot be spoken: markup, stage directions, links, symbols that stand for words. */
 const unspeakable = /[*_#`~<>[\]{}|\\^=+@&%$€£()]|https?:|\d|\p{Extended_Pictographic}/u;
 
-it('the shipped packs all load', () => {
+it('every shipped pack loads', () => {
   expect(packs.map((pack) => pack.id)).toEqual(
     expect.arrayContaining([
       'abraham-lincoln',
@@ -24,16 +24,16 @@ it('the shipped packs all load', () => {
   );
 });
 
-describe.each(packs.map((pack) => [pack.id, pack] as const))('the pack %s', (_id, pack) => {
+describe.each(packs.map((pack) => [pack.id, pack] as const))('pack %s', (_id, pack) => {
   const spoken = [...pack.lines.map((pair) => pair.reply), ...pack.greetings, ...pack.evasions, ...pack.repeatRequests];
 
-  it('has at least 80 lines, in the languages of its card', () => {
+  it('a shipped pack has at least 80 lines, in the languages of its card', () => {
     expect(pack.lines.length).toBeGreaterThanOrEqual(80);
     const languages = new Set(pack.lines.map((pair) => pair.language ?? pack.languages[0]));
     expect(languages).toEqual(new Set(pack.languages));
   });
 
-  it('asks nothing twice', () => {
+  it('no user line occurs twice in a shipped pack', () => {
     const asks = pack.lines.flatMap((pair) =>
       pair.asks.map((ask) =>
         ask
@@ -45,22 +45,22 @@ describe.each(packs.map((pack) => [pack.id, pack] as const))('the pack %s', (_id
     expect(asks.filter((ask, index) => asks.indexOf(ask) !== index)).toEqual([]);
   });
 
-  it('asks nothing of two lines that sounds the same to the index', () => {
+  it('no two lines of a shipped pack have user lines that the index cannot tell apart', () => {
     const rows = pack.lines.map((pair) => new Set(pair.asks.map(messageKey)));
     const keys = rows.flatMap((row) => [...row]);
     expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
   });
 
-  it('replies nothing twice', () => {
+  it('no reply occurs twice in a shipped pack', () => {
     expect(new Set(spoken).size).toBe(spoken.length);
   });
 
-  it('speaks what a voice can say, and not for long', () => {
+  it('replies of a shipped pack can be spoken, and are short', () => {
     expect(spoken.filter((text) => unspeakable.test(text))).toEqual([]);
     expect(spoken.filter((text) => text.length > 320)).toEqual([]);
   });
 
-  it('speaks the language it says', () => {
+  it('replies of a shipped pack are in their stated language', () => {
     const wrong = pack.lines.filter((pair) => {
       const language = pair.language ?? pack.languages[0];
       return [...pair.asks, pair.reply].some((text) => languageOf(text, pack.languages) !== language);
@@ -69,7 +69,7 @@ describe.each(packs.map((pack) => [pack.id, pack] as const))('the pack %s', (_id
     expect(pack.greetings.filter((text) => languageOf(text, pack.languages) !== pack.languages[0])).toEqual([]);
   });
 
-  it('has a way out in each of its languages', () => {
+  it('a shipped pack has an evasion in each of its languages', () => {
     for (const language of pack.languages) {
       const evasions = pack.evasions.filter((text) => languageOf(text, pack.languages) === language);
       expect(evasions.length).toBeGreaterThanOrEqual(6);

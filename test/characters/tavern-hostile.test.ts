@@ -20,7 +20,7 @@ function pngWith(text: string): Uint8Array {
   return Buffer.concat([png.subarray(0, -12), chunk, png.subarray(-12)]);
 }
 
-/** The end of an archive says how large its entries claim to be; a bomb says so, or lies. */
+/** The central directory states the sizes of the entries; an archive bomb states them, or lies. */
 function claiming(zip: Uint8Array, sizeBytes: number): Uint8Array {
   const copy = Buffer.from(zip);
   const directory = copy.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
@@ -33,18 +33,18 @@ const bomb = zipSync({ 'card.json': [new Uint8Array(9 * 1024 * 1024), { level: 9
 const hugePng = Buffer.alloc(50 * 1024 * 1024);
 hugePng.set(blankPng('x'));
 
-describe('a hostile card ends in one clear error', () => {
+describe('hostile card that is rejected', () => {
   const hostile: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
     'a PNG of 50 MB': [hugePng, new RegExp(`more than ${largestPngBytes / 1024 / 1024} MB`)],
-    'a PNG without a card': [blankPng('x'), /holds no card/],
-    'a PNG that is cut off': [blankPng('x').subarray(0, 300), /cut off/],
+    'a PNG without a card': [blankPng('x'), /contains no card/],
+    'a PNG that is cut off': [blankPng('x').subarray(0, 300), /truncated/],
     'a chunk that is longer than the file': [
       (() => {
         const png = Buffer.from(blankPng('x'));
         png.writeUInt32BE(0xffff_fff0, 8);
         return png;
       })(),
-      /cut off/,
+      /truncated/,
     ],
     'a card damaged inside its picture': [
       (() => {
@@ -55,17 +55,17 @@ describe('a hostile card ends in one clear error', () => {
       /damaged/,
     ],
     'a picture whose card is no base64': [pngWith('%%%%'), /not valid JSON/],
-    'a zip bomb': [bomb, /unpacks to more/],
+    'a zip bomb': [bomb, /exceeds the limit/],
     'a zip bomb that claims to be small': [claiming(bomb, 100), /not valid JSON|damaged/],
     'an archive of many files': [
       zipSync(Object.fromEntries(Array.from({ length: 2_100 }, (_, index) => [`a${index}`, new Uint8Array(1)]))),
-      /unpacks to more/,
+      /exceeds the limit/,
     ],
     'an archive without a card': [zipSync({ 'readme.txt': new Uint8Array(4) }), /no card\.json/],
     'an archive that is cut off': [zipSync({ 'card.json': new Uint8Array(400) }).subarray(0, 90), /damaged/],
     'JSON nested a thousand levels': [Buffer.from(nested(1_000)), /nested deeper/],
     'JSON nested a million levels': [Buffer.from(nested(1_000_000)), /nested deeper|not valid JSON/],
-    'a list instead of a card': [Buffer.from('[]'), /a card is a JSON object/],
+    'a list instead of a card': [Buffer.from('[]'), /a card must be a JSON object/],
     'a card without a name': [Buffer.from('{"name":"  ","description":"x"}'), /no name/],
     'fields of wrong types': [Buffer.from('{"name":"Mara","description":{"a":1}}'), /description/],
     'a version from elsewhere': [Buffer.from('{"spec":"chara_card_v9","data":{}}'), /chara_card_v9/],
@@ -77,7 +77,7 @@ describe('a hostile card ends in one clear error', () => {
     'bytes of nothing': [Buffer.from([0, 1, 2, 3]), /not valid JSON/],
   };
 
-  it.each(Object.entries(hostile))('%s', (name, [bytes, message]) => {
+  it.each(Object.entries(hostile))('a hostile card is rejected with one clear error: %s', (name, [bytes, message]) => {
     const read = (): unknown => readCardBytes(bytes, name);
     expect(read).toThrow(CharacterError);
     expect(read).toThrow(message);
@@ -85,7 +85,7 @@ describe('a hostile card ends in one clear error', () => {
   });
 });
 
-describe('a hostile card that can be read does no harm', () => {
+describe('hostile card that is read', () => {
   it('paths that leave the archive are not unpacked', () => {
     const zip = zipSync({
       'card.json': Buffer.from(JSON.stringify(small)),
@@ -97,7 +97,7 @@ describe('a hostile card that can be read does no harm', () => {
     expect([...readCardBytes(zip, 'zip').files.keys()]).toEqual(['assets/good.png']);
   });
 
-  it('script tags and markup are not spoken, and stay as they are in an export', () => {
+  it('script tags and markup of a card are not spoken, and are exported unchanged', () => {
     const evil = readCard(
       { ...small, first_mes: '<script>alert(1)</script> **Come** in. <img src=x onerror=y>' },
       'evil',
@@ -107,7 +107,7 @@ describe('a hostile card that can be read does no harm', () => {
     expect(back.card.data.first_mes).toBe(evil.data.first_mes);
   });
 
-  it('a name that looks like a path becomes a plain id', () => {
+  it('a card name that looks like a path becomes a plain id', () => {
     const id = (name: string): string => toPack(readCard({ ...small, name }, 'id'), 'id').card.id;
     expect(id('../../etc/passwd')).toBe('etc-passwd');
     expect(id('D’Artagnan & Co.')).toBe('dartagnan-co');

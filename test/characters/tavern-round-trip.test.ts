@@ -22,10 +22,10 @@ interface Book {
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-describe.each(Object.entries(cards))('%s', (name, whole) => {
+describe.each(Object.entries(cards))('card %s', (name, whole) => {
   const card = readCard(asJson(whole), name);
 
-  it('is imported into a pack folder and exported again unchanged', async () => {
+  it('a card is imported into a pack folder and exported unchanged', async () => {
     const { notes: _, ...pack } = toPack(card, name, `trip-${Object.keys(cards).indexOf(name)}`);
     const made = await writePack(folder, { ...pack, source: JSON.stringify(card.whole) });
     const { lines, ...read } = await loadCharacter(made);
@@ -36,7 +36,7 @@ describe.each(Object.entries(cards))('%s', (name, whole) => {
     expect(toPack(back, name, pack.card.id)).toMatchObject(pack);
   });
 
-  it.each(['v2', 'v3'] as const)('survives PNG, CHARX and JSON as %s with every key', (spec) => {
+  it.each(['v2', 'v3'] as const)('a card survives PNG, CHARX and JSON as %s with every key', (spec) => {
     const expected = asJson(cardJson(card, spec));
     for (const format of ['png', 'json', 'charx'] as const) {
       const files = new Map([['assets/icon/main.png', Uint8Array.from(blankPng('icon'))]]);
@@ -47,7 +47,7 @@ describe.each(Object.entries(cards))('%s', (name, whole) => {
     }
   });
 
-  it.each(['v2', 'v3'] as const)('once edited, comes back as it was edited from %s', (spec) => {
+  it.each(['v2', 'v3'] as const)('an edited card is read back as edited from %s', (spec) => {
     const { notes: _, ...pack } = toPack(card, name);
     const edited = {
       ...pack,
@@ -61,14 +61,14 @@ describe.each(Object.entries(cards))('%s', (name, whole) => {
     expect(asJson({ card: back.card, lines: back.lines })).toEqual(asJson(edited));
   });
 
-  it('keeps every key of the data in another version', () => {
+  it('a card keeps every key of its data in another version', () => {
     const data = card.spec === 'v1' ? card.whole : card.whole['data'];
     for (const spec of ['v2', 'v3'] as const) expect(cardJson(card, spec)['data']).toMatchObject(data as object);
   });
 });
 
-describe('cards of ours', () => {
-  it.each(['png', 'json', 'charx'] as const)('shipped packs come back whole from %s', async (format) => {
+describe('our own cards', () => {
+  it.each(['png', 'json', 'charx'] as const)('shipped packs come back complete from %s', async (format) => {
     for (const character of await loadCharacters(builtInCharacters)) {
       const { lines, ...card } = character;
       const bytes = writeCardBytes({ card: fromPack({ card, lines }), files: new Map() }, format, 'v3');
@@ -78,13 +78,13 @@ describe('cards of ours', () => {
     }
   });
 
-  it('a card that was edited elsewhere is read as it now says, with a note', async () => {
+  it('a card edited elsewhere is read as it now is, with a note', async () => {
     const { lines, ...card } = await loadCharacter(path.join(builtInCharacters, 'alice'));
     const written = fromPack({ card, lines });
     const edited = readCard({ ...written.whole, data: { ...written.data, scenario: 'On the moon.' } }, 'edited');
     const pack = toPack(edited, 'edited');
     expect(pack.card.scenario).toBe('On the moon.');
-    expect(pack.notes[0]).toMatch(/edited elsewhere/);
+    expect(pack.notes[0]).toMatch(/edited in another program/);
     expect(pack.card).toMatchObject({ voice: card.voice, speech: card.speech, turnTaking: card.turnTaking });
   });
 

@@ -3,7 +3,7 @@ import type { ClientEvent, PlaybackEvent, ServerEvent } from '../../server/clien
 import { Player } from '../../server/client/audio/player.js';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { settle } from '../fakes/clock.ts';
-import { StageSpeaker } from './stage-speaker.ts';
+import { SimulatedSpeaker } from './simulated-speaker.ts';
 
 /** To whole 20 ms: a flush lets one block of 5 ms fade out. */
 function blocksOf(ms = Number.NaN): number {
@@ -20,7 +20,7 @@ async function playing(isDone = false) {
     isActive: () => !isDone,
     onEvent: (event) => events.push(event),
   });
-  const speaker = new StageSpeaker(player.listener);
+  const speaker = new SimulatedSpeaker(player.listener);
   player.speaker = speaker;
   const take = (event: unknown): void => player.take(event as ServerEvent);
   const receive = (ms: number, level: number): void =>
@@ -41,7 +41,7 @@ async function playing(isDone = false) {
   return { player, sent, events, speaker, take, receive, heard };
 }
 
-it('a held reply falls silent at once, and the server is told how much of it was heard', async () => {
+it('silences a held reply at once and reports to the server how much of it was heard', async () => {
   const { speaker, heard } = await playing();
   const sounded = speaker.played.length;
   speaker.advance(300);
@@ -49,7 +49,7 @@ it('a held reply falls silent at once, and the server is told how much of it was
   expect(blocksOf(heard().at(-1))).toBe(500);
 });
 
-it('goes on with what comes after, and counts on from where the server is', async () => {
+it('resumes a held reply with the audio that follows and counts on from the server’s position', async () => {
   const { events, speaker, take, receive } = await playing();
   take({ type: 'x_dramatis.resume', response_id: 'r' });
   receive(600, 0.2);
@@ -60,7 +60,7 @@ it('goes on with what comes after, and counts on from where the server is', asyn
   expect(blocksOf(progress?.playedMs)).toBe(1_400);
 });
 
-it('is cut off where it was held when the sound turns out to be an interruption', async () => {
+it('cuts a held reply where it was held if the sound over it is an interruption', async () => {
   const { events, heard, take } = await playing();
   take({ type: 'input_audio_buffer.speech_started', item_id: 'u', audio_start_ms: 0 });
   await settle();
@@ -69,7 +69,7 @@ it('is cut off where it was held when the sound turns out to be an interruption'
   expect(blocksOf(heard().at(-1))).toBe(500);
 });
 
-it('is cut off in what was said again when the next interruption comes', async () => {
+it('cuts a resumed reply within the repeated words if another interruption comes', async () => {
   const { events, receive, speaker, take } = await playing();
   receive(600, 0.2);
   speaker.advance(250);
@@ -78,7 +78,7 @@ it('is cut off in what was said again when the next interruption comes', async (
   expect(blocksOf(events.find((event) => event.type === 'playback.cut')?.heardMs)).toBe(1_240);
 });
 
-it('tells so of what was heard until then, which may be all that had come', async () => {
+it('reports the heard position of a resumed reply even if that is all that was received', async () => {
   const { receive, sent, speaker, take } = await playing();
   take({ type: 'x_dramatis.resume', response_id: 'r' });
   receive(600, 0.2);
@@ -89,7 +89,7 @@ it('tells so of what was heard until then, which may be all that had come', asyn
   expect(marks).toEqual([true, false]);
 });
 
-it('ends where it was held when the server is done with it: of that, nothing is said again', async () => {
+it('ends a held reply where it was held if the server has finished it and repeats nothing', async () => {
   const { events, player, sent } = await playing(true);
   await settle();
   expect(player.isPlaying).toBe(false);
@@ -97,7 +97,7 @@ it('ends where it was held when the server is done with it: of that, nothing is 
   expect(sent.map(({ type }) => type)).toContain('conversation.item.truncate');
 });
 
-it('is still being played while it is held, for who shows what goes on', async () => {
+it('reports a held reply as still playing to the page that shows it', async () => {
   const { player, receive, speaker, take } = await playing();
   expect([speaker.isPlaying, player.isPlaying]).toEqual([false, true]);
   receive(200, 0.2);
@@ -108,7 +108,7 @@ it('is still being played while it is held, for who shows what goes on', async (
   expect(player.isPlaying).toBe(false);
 });
 
-it('ends where it was held when nothing more comes of it, as where the voice has failed', async () => {
+it('ends a held reply where it was held if its voice has failed and no audio follows', async () => {
   const { player, events, sent, take } = await playing();
   take({ type: 'response.done', response: { id: 'r', status: 'failed' } });
   await settle();

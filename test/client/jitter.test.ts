@@ -83,8 +83,8 @@ function worstGap(heard: readonly Heard[], from: number): number {
 const bad: Network = { jitterMs: 300, stallShare: 0.05, stallMs: 400 };
 const good: Network = { jitterMs: 20, stallShare: 0, stallMs: 0 };
 
-describe('the jitter buffer', () => {
-  it('leaves no gap under 300 ms of jitter and 5 % stalls, once it has heard a few replies', () => {
+describe('PlaybackQueue', () => {
+  it('plays without gaps under 300 ms of jitter and 5 % stalls after a few replies', () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const heard = listen({ replies: 40, seed, network: bad });
       expect(worstGap(heard, 0), `seed ${seed}, before`).toBeGreaterThan(0);
@@ -92,18 +92,18 @@ describe('the jitter buffer', () => {
     }
   });
 
-  it('delays nothing on a good network', () => {
+  it('adds no playback delay on a good network', () => {
     const heard = listen({ replies: 10, seed: 1, network: good });
     expect(Math.max(...heard.map(({ delayMs }) => delayMs))).toBeLessThan(10);
     expect(worstGap(heard, 0)).toBeLessThan(1);
   });
 
-  it('does not make every answer slower because the mind pauses to think', () => {
+  it('adds no playback delay to later replies if only the LLM pauses', () => {
     const heard = listen({ replies: 10, seed: 1, network: good, pauseMs: 600 });
     expect(Math.max(...heard.map(({ delayMs }) => delayMs))).toBeLessThan(10);
   });
 
-  it('forgets bad times', () => {
+  it('drops the playback delay again after the network has been good for a while', () => {
     const queue = new PlaybackQueue();
     const block = new Float32Array(blockSamples);
     const render = (ms: number): void => {
@@ -128,7 +128,7 @@ describe('the jitter buffer', () => {
     expect(waitOf('later')).toBe(0);
   });
 
-  it('does not wait for the next outage after one', () => {
+  it('does not delay the reply after a single outage', () => {
     const queue = new PlaybackQueue();
     const block = new Float32Array(blockSamples);
     queue.push('first', new Float32Array(2_400).fill(0.5));

@@ -18,8 +18,8 @@ function taken(frames: Frames, delaySamples: number): number[] {
   );
 }
 
-describe('the frames that Opus takes', () => {
-  it('give back every sample once, in order, however the sound was cut and where it paused', () => {
+describe('OpusFrames', () => {
+  it('returns every sample once and in order, however the audio was split and paused', () => {
     const pieces = fc.array(fc.oneof(fc.nat({ max: 2_000 }), fc.constant<'pause'>('pause')), { maxLength: 12 });
     fc.assert(
       fc.property(pieces, fc.nat({ max: 1_000 }), (script, delaySamples) => {
@@ -36,7 +36,7 @@ describe('the frames that Opus takes', () => {
     );
   });
 
-  it('let a voice through the real codec without moving it by a sample', async () => {
+  it('passes a voice through the real Opus codec without shifting it by a sample', async () => {
     const sound = voiceLike(1_234, 24_000);
     const encoder = await openOpusEncoder(24_000, { isLossless: true });
     const decoder = await openOpusDecoder(24_000);
@@ -58,21 +58,21 @@ describe('the frames that Opus takes', () => {
   });
 });
 
-describe('a binary frame with Opus', () => {
+describe('binary-frame with Opus', () => {
   const opus = { packet: Uint8Array.from([1, 2, 3]), skipSamples: 156, takeSamples: 324 };
   const frame = { kind: 'reply', replyNumber: 3, sequence: 2 ** 31, offsetSamples: 9, opus } as const;
 
-  it('is read as it was written', () => {
+  it('decodes a binary frame with an Opus packet as it was encoded', () => {
     expect(decodeFrame(encodeFrame(frame))).toEqual(frame);
   });
 
-  it('is none when it is cut off in its header', () => {
+  it('rejects an Opus frame that is cut off in its header', () => {
     expect(decodeFrame(encodeFrame(frame).subarray(0, 15))).toBeUndefined();
   });
 });
 
-describe('the user’s sound', () => {
-  it('goes on as PCM, in its order, when its encoder breaks', async () => {
+describe('FrameWriter', () => {
+  it('continues the user’s audio as PCM and in order if the Opus encoder breaks', async () => {
     const sent: string[] = [];
     const outgoing = new FrameWriter((_audioMs, write) => {
       const frame = write({ x_seq: 1 });
@@ -95,8 +95,8 @@ describe('the user’s sound', () => {
   });
 });
 
-describe('things to be done in order', () => {
-  it('wait for each other, fail alone, and are done at once where nothing waits', async () => {
+describe('OrderedQueue', () => {
+  it('runs queued tasks in order, lets each fail alone and runs at once if nothing waits', async () => {
     const order = new OrderedQueue();
     const done: string[] = [];
     const note = (what: string) => () => void done.push(what);

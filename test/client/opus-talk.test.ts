@@ -38,8 +38,8 @@ function countingSocket() {
   return { counts, Counting };
 }
 
-describe('a talk in Opus', () => {
-  it('brings every sample of a reply, before its end is told', async () => {
+describe('open-talk with Opus', () => {
+  it('delivers every sample of an Opus reply before the event that ends it', async () => {
     const synthesizer = voicedSynthesizer();
     const server = await serve({
       engines: fakeEngines({ synthesizer, says: [long] }),
@@ -66,7 +66,7 @@ describe('a talk in Opus', () => {
     recorded.talk.close();
   });
 
-  it('lets the server hear what is said, all of it before it is committed', async () => {
+  it('sends all of the user’s Opus audio before it is committed', async () => {
     await using rig = await openRig({ hears: ['good evening'] });
     const { counts, Counting } = countingSocket();
     const recorded = recordTalk({ url: rig.url, opus: true, WebSocket: Counting });
@@ -86,7 +86,7 @@ describe('a talk in Opus', () => {
     recorded.talk.close();
   });
 
-  it('goes on over a cut line, and nothing is missing on either side', async () => {
+  it('resumes an Opus conversation over a cut connection with nothing missing on either side', async () => {
     await using rig = await openRig({ says: [long, long] });
     await using proxy = await openFlakyProxy(rig.port);
     const recorded = recordTalk({ url: proxy.url, opus: true });
@@ -112,7 +112,7 @@ describe('a talk in Opus', () => {
     recorded.talk.close();
   });
 
-  it('is one in PCM where the runtime has no Opus', async () => {
+  it('falls back to PCM if the runtime has no Opus codec', async () => {
     const unable = { isConfigSupported: () => Promise.reject(new TypeError('not here')) };
     vi.stubGlobal('AudioEncoder', unable);
     vi.stubGlobal('AudioDecoder', unable);
@@ -129,7 +129,7 @@ describe('a talk in Opus', () => {
     recorded.talk.close();
   });
 
-  it('is none where it was closed before it had begun', async () => {
+  it('opens no session if an Opus conversation is closed before it has begun', async () => {
     await using rig = await openRig();
     const talk = openTalk({ url: rig.url, opus: true, WebSocket });
     talk.close();

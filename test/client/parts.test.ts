@@ -9,8 +9,8 @@ import { Inbox } from '../../server/client/connection/inbox.js';
 import { Outbox } from '../../server/client/connection/outbox.js';
 import { Player } from '../../server/client/audio/player.js';
 
-describe('the back-off', () => {
-  it('waits not at all after a sudden loss, then half a second and ever longer, up to eight', () => {
+describe('BackOff', () => {
+  it('reconnects at once after a sudden loss, then after half a second and doubling up to eight seconds', () => {
     const backOff = new BackOff(() => 0);
     const waits = Array.from({ length: 8 }, () => backOff.next(true));
     expect(waits).toEqual([0, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
@@ -18,14 +18,14 @@ describe('the back-off', () => {
     expect([backOff.next(false), backOff.next(false)]).toEqual([500, 1_000]);
   });
 
-  it('leaves part of each wait to chance', () => {
+  it('randomizes part of each reconnect delay', () => {
     const backOff = new BackOff(() => 0.999_999);
     expect(backOff.next(false)).toBe(350);
   });
 });
 
-describe('the inbox', () => {
-  it('takes every number once, and none after a gap', () => {
+describe('Inbox', () => {
+  it('accepts each server frame number once and none after a gap', () => {
     const inbox = new Inbox();
     expect([1, 2, 2, 1, 3, 5, 4, 5].map((sequence) => inbox.take(sequence))).toEqual([
       'new',
@@ -40,14 +40,14 @@ describe('the inbox', () => {
     expect(inbox.last).toBe(5);
   });
 
-  it('takes one jump after the server was restarted', () => {
+  it('accepts one jump of the frame numbers after a server restart', () => {
     const inbox = new Inbox();
     inbox.take(1);
     inbox.restart();
     expect([1_001, 1_002, 1_004].map((sequence) => inbox.take(sequence))).toEqual(['new', 'new', 'gap']);
   });
 
-  it('takes everything of a server that does not number', () => {
+  it('accepts every frame from a server that does not number its frames', () => {
     const inbox = new Inbox();
     expect([undefined, undefined].map((sequence) => inbox.take(sequence))).toEqual(['new', 'new']);
   });
@@ -64,8 +64,8 @@ function fill(outbox: Outbox, ...audioMs: number[]): void {
   for (const ms of audioMs) outbox.add(ms, (sequence) => `${ms === 0 ? 'event' : 'sound'} ${sequence}`);
 }
 
-describe('the outbox', () => {
-  it('hands out each frame once, and again from where the server says', () => {
+describe('Outbox', () => {
+  it('sends each frame once, and again from the number the server asks for', () => {
     const outbox = new Outbox(1_000);
     fill(outbox, 40, 0, 40);
     expect(drain(outbox)).toEqual(['sound 1', 'event 2', 'sound 3']);
@@ -77,7 +77,7 @@ describe('the outbox', () => {
     expect(drain(outbox)).toEqual(['event 4']);
   });
 
-  it('gives up the oldest sound beyond its bound, never an event, and says how much did not arrive', () => {
+  it('drops the oldest audio beyond its limit but never an event, and counts the lost audio', () => {
     const outbox = new Outbox(100);
     fill(outbox, 40, 0, 40, 40, 40);
     expect(drain(outbox)).toEqual(['event 2', 'sound 4', 'sound 5']);
@@ -85,7 +85,7 @@ describe('the outbox', () => {
     expect(outbox.resume(0)).toBe(0);
   });
 
-  it('does not count as lost what it gave up after it had arrived', () => {
+  it('does not count dropped audio as lost if it had arrived', () => {
     const outbox = new Outbox(100);
     fill(outbox, 40, 40);
     drain(outbox);
@@ -95,7 +95,7 @@ describe('the outbox', () => {
     expect(drain(outbox)).toEqual(['sound 3', 'sound 4']);
   });
 
-  it('does not say twice what a server that was restarted may have heard', () => {
+  it('does not resend audio that a restarted server may have heard', () => {
     const outbox = new Outbox(1_000);
     fill(outbox, 40, 40);
     drain(outbox);
@@ -104,7 +104,7 @@ describe('the outbox', () => {
     expect(drain(outbox)).toEqual(['event 3', 'sound 4']);
   });
 
-  it('begins a new row with a new session', () => {
+  it('restarts the frame numbers with a new session', () => {
     const outbox = new Outbox(1_000);
     fill(outbox, 40, 40);
     expect(outbox.reset()).toBe(80);
@@ -112,18 +112,18 @@ describe('the outbox', () => {
     expect(drain(outbox)).toEqual(['event 1']);
   });
 
-  it('keeps a thousand events at most', () => {
+  it('keeps at most a thousand unsent events', () => {
     const outbox = new Outbox(1_000);
     fill(outbox, ...Array.from({ length: 1_005 }, () => 0));
     expect(drain(outbox)).toHaveLength(1_000);
   });
 });
 
-describe('the heartbeat', () => {
+describe('Heartbeat', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('gives up a side that answered before and has been silent for three beats', () => {
+  it('gives up a server that answered before and has been silent for three beats', () => {
     const onSilence = vi.fn<() => void>();
     const onBeat = vi.fn<() => void>();
     const heartbeat = new Heartbeat({ onBeat, onSilence });
@@ -137,7 +137,7 @@ describe('the heartbeat', () => {
     expect(onSilence).toHaveBeenCalledOnce();
   });
 
-  it('takes anything that comes for a sign of life, and no silence for death where nobody ever answered', () => {
+  it('takes any message as a sign of life and never gives up a server that does not answer heartbeats', () => {
     const onSilence = vi.fn<() => void>();
     const lively = new Heartbeat({ onBeat: () => lively.heard(), onSilence });
     const mute = new Heartbeat({ onBeat: () => undefined, onSilence });
@@ -151,8 +151,8 @@ describe('the heartbeat', () => {
   });
 });
 
-describe('the heard cursor', () => {
-  it('tells the beginning, then every 150 ms, then the end', () => {
+describe('PlaybackReporter', () => {
+  it('reports the start of playback, then every 150 ms, then the end', () => {
     const told: (string | number | boolean | undefined)[][] = [];
     const cursor = new PlaybackReporter((...what) => told.push(what));
     for (let samples = 960; samples <= 9_600; samples += 960) cursor.played('first', samples);
@@ -174,8 +174,8 @@ describe('the heard cursor', () => {
   });
 });
 
-describe('the player', () => {
-  it('tells the loudspeaker how late the server itself was, so that it is not taken for the network', () => {
+describe('Player', () => {
+  it('tells the speaker how late the server itself was, so that it does not count as network jitter', () => {
     const late: number[] = [];
     const player = new Player({ send: () => {}, mention: () => {}, isActive: () => true, onEvent: () => {} });
     player.speaker = {
@@ -186,8 +186,8 @@ describe('the player', () => {
       flush: async () => new Map(),
       close: () => {},
     };
-    const place = { response_id: 'r', item_id: 'i' };
-    const piece = { output_index: 0, content_index: 0, offset_samples: 0, pcm16: new Uint8Array(4_800) };
+    const place = { response_id: 'r', item_id: 'i', output_index: 0, content_index: 0 };
+    const piece = { offset_samples: 0, pcm16: new Uint8Array(4_800) };
     const words = (sentMs: number) =>
       player.take({ type: 'response.output_audio_transcript.delta', ...place, delta: 'a', x_ms: sentMs });
     const sound = () => player.take({ type: 'response.output_audio.delta', ...place, ...piece });
@@ -205,14 +205,14 @@ describe('the player', () => {
   });
 });
 
-describe('a binary frame', () => {
-  it('is read as it was written', () => {
+describe('binary-frame', () => {
+  it('decodes a binary PCM frame as it was encoded', () => {
     const pcm16 = Uint8Array.from([1, 2, 3, 4]);
     const frame = { kind: 'input', replyNumber: 65_535, sequence: 2 ** 32 - 1, offsetSamples: 7, pcm16 } as const;
     expect(decodeFrame(encodeFrame(frame))).toEqual(frame);
   });
 
-  it('is none when it is too short, of an unknown kind or codec, or ends in half a sample', () => {
+  it('rejects a binary frame that is too short, of an unknown kind or codec, or ends in half a sample', () => {
     const good = encodeFrame({
       kind: 'reply',
       replyNumber: 1,
@@ -227,20 +227,20 @@ describe('a binary frame', () => {
   });
 });
 
-describe('the address of the socket', () => {
+describe('socketAddress', () => {
   for (const [given, address] of [
     ['http://localhost:8080', 'ws://localhost:8080/v1/realtime'],
     ['https://example.com/', 'wss://example.com/v1/realtime'],
     ['wss://example.com/speech/v1/realtime', 'wss://example.com/speech/v1/realtime'],
   ] as const) {
-    it(`of ${given} is ${address}`, () => {
+    it(`turns the URL ${given} into the socket address ${address}`, () => {
       expect(socketAddress(given).href).toBe(address);
     });
   }
 });
 
-describe('the queue of events', () => {
-  it('gives everything once in order, also what is pushed while it is read, and ends', async () => {
+describe('EventQueue', () => {
+  it('yields every event once and in order, including events pushed while it is read, until it ends', async () => {
     const queue = new EventQueue<number>();
     queue.push(1);
     queue.push(2);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Reply } from '../../server/web/talk/reply.js';
 
-it('words that a held reply says again are shown as they are heard, not as it goes on', () => {
+it('reveals the words that a resumed reply repeats when they are heard, not when it resumes', () => {
   const entry = { text: '', close: () => undefined, remove: () => undefined };
   const reply = new Reply('item', entry as never);
   for (const [index, word] of ['one ', 'two ', 'three, ', 'four ', 'five '].entries()) reply.hold(word, index * 200);

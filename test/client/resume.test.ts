@@ -13,8 +13,8 @@ async function resumeBare(url: string, query: string) {
   return { socket, closed, event: JSON.parse(data.toString()) as { type: string; error?: { code: string } } };
 }
 
-describe('a session that cannot be gone on with', () => {
-  it('is refused with a wrong token, then closed as a policy matter', async () => {
+describe('resuming a session', () => {
+  it('refuses to resume with a wrong token and closes with a policy violation', async () => {
     await using rig = await openRig();
     const { event, closed } = await resumeBare(rig.url, 'resume=rt_guessed&after=0');
     expect(event).toMatchObject({ type: 'error', error: { code: 'session_not_resumable' } });
@@ -22,7 +22,7 @@ describe('a session that cannot be gone on with', () => {
   });
 
   for (const after of ['', '&after=x', '&after=-1', '&after=1.5', '&after=9999']) {
-    it(`is refused without a usable number of the last frame ("${after}"), and stays for who has one`, async () => {
+    it(`refuses to resume without a usable number of the last frame ("${after}") and keeps the session for its client`, async () => {
       await using rig = await openRig();
       const recorded = recordTalk({ url: rig.url });
       const session = await recorded.talk.opened;
@@ -36,7 +36,7 @@ describe('a session that cannot be gone on with', () => {
     });
   }
 
-  it('gives way to a clean new one when its grace time is over', async () => {
+  it('starts a new session and reports the lost audio if the grace period is over', async () => {
     await using rig = await openRig({ environment: { DRAMATIS_RESUME_GRACE_SECONDS: '0' } });
     await using proxy = await openFlakyProxy(rig.port);
     const recorded = recordTalk({ url: proxy.url });
@@ -65,7 +65,7 @@ describe('a session that cannot be gone on with', () => {
     recorded.talk.close();
   });
 
-  it('gives way to a new one on a server that was started anew and knows nothing', async () => {
+  it('starts a new session on a restarted server that does not know the old one', async () => {
     await using first = await openRig();
     await using second = await openRig();
     await using proxy = await openFlakyProxy(first.port);
@@ -81,8 +81,8 @@ describe('a session that cannot be gone on with', () => {
   });
 });
 
-describe('a socket that another one takes the place of', () => {
-  it('is left to its fate where the client itself dialled anew, even when its end comes late', async () => {
+describe('replacing the socket of a session', () => {
+  it('ignores the old socket after the client reconnected, even if its end comes late', async () => {
     await using rig = await openRig();
     await using proxy = await openFlakyProxy(rig.port);
     const recorded = recordTalk({ url: proxy.url });
@@ -105,7 +105,7 @@ describe('a socket that another one takes the place of', () => {
     recorded.talk.close();
   });
 
-  it('does not take the session with it, however often the client dials anew', async () => {
+  it('keeps the same session however often the client reconnects', async () => {
     await using rig = await openRig();
     const recorded = recordTalk({ url: rig.url });
     const session = await recorded.talk.opened;
@@ -120,7 +120,7 @@ describe('a socket that another one takes the place of', () => {
     recorded.talk.close();
   });
 
-  it('ends the talk where somebody else goes on with the session, and does not fight for it', async () => {
+  it('ends the conversation without reconnecting if another client resumes its session', async () => {
     await using rig = await openRig();
     await using proxy = await openFlakyProxy(rig.port);
     const recorded = recordTalk({ url: proxy.url });
@@ -137,8 +137,8 @@ describe('a socket that another one takes the place of', () => {
   });
 });
 
-describe('a talk that is closed', () => {
-  it('gives its place back at once, though its session could be resumed', async () => {
+describe('closing', () => {
+  it('frees its session slot at once when a resumable conversation is closed', async () => {
     await using rig = await openRig();
     const recorded = recordTalk({ url: rig.url });
     await recorded.talk.opened;
@@ -148,8 +148,8 @@ describe('a talk that is closed', () => {
   });
 });
 
-describe('a server that wants a key', () => {
-  it('refuses a talk without it, and the talk does not try again', async () => {
+describe('API key', () => {
+  it('does not retry a connection that was refused for a missing API key', async () => {
     await using rig = await openRig({ environment: { DRAMATIS_API_KEYS: 'hush' } });
     await using proxy = await openFlakyProxy(rig.port);
     const recorded = recordTalk({ url: proxy.url });

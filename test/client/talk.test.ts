@@ -6,15 +6,16 @@ import type { SpeakerListener, TalkOptions } from '../../server/client/types/api
 import * as client from '../../server/client/open-talk.js';
 import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
 import { silence, tone } from '../fakes/vad.ts';
-import { StageSpeaker } from './stage-speaker.ts';
+import { SimulatedSpeaker } from './simulated-speaker.ts';
 import { openRig, recordTalk } from '../rigs/talk-rig.ts';
 
 const long = 'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.';
 
 /** A talk whose replies sound from a loudspeaker that the test moves on. */
 async function talkAloud(options: Omit<TalkOptions, 'onEvent' | 'speaker'>) {
-  let speaker: StageSpeaker | undefined;
-  const open = async (listener: SpeakerListener): Promise<StageSpeaker> => (speaker = new StageSpeaker(listener));
+  let speaker: SimulatedSpeaker | undefined;
+  const open = async (listener: SpeakerListener): Promise<SimulatedSpeaker> =>
+    (speaker = new SimulatedSpeaker(listener));
   const recorded = recordTalk({ ...options, speaker: open });
   await recorded.talk.opened;
   if (speaker === undefined) throw new Error('the loudspeaker was not opened');
@@ -26,12 +27,12 @@ afterEach(() => void vi.useRealTimers());
 /** What the package tells TypeScript that it exports is what it exports. */
 const declared: typeof import('../../server/client/types/api.d.ts') = client;
 
-describe('a talk', () => {
-  it('is all that the package exports, besides its error', () => {
+describe('openTalk', () => {
+  it('exports openTalk and TalkError and nothing else from the package', () => {
     expect(Object.keys(declared).toSorted()).toEqual(['TalkError', 'openTalk']);
   });
 
-  it('answers what is written, tells everything in order, and ends when it is closed', async () => {
+  it('answers a typed message, reports everything in order and ends when it is closed', async () => {
     await using rig = await openRig({ says: ['Fourteen words.'] });
     const talk = client.openTalk({ url: rig.url, character: 'alice' });
     const types: string[] = [];
@@ -50,7 +51,7 @@ describe('a talk', () => {
     expect(talk.sendAudio(new ArrayBuffer(960))).toBe(false);
   });
 
-  it('asks for the second answer when the first has ended, whatever the server is at', async () => {
+  it('asks for the next answer when the running one has ended, whatever state the server is in', async () => {
     await using rig = await openRig({ says: [long, 'Second.', 'Third.'] });
     const recorded = recordTalk({ url: rig.url });
     await recorded.talk.opened;
@@ -65,7 +66,7 @@ describe('a talk', () => {
     recorded.talk.close();
   });
 
-  it('tells, before the session reaches its time limit, how much of it is left', async () => {
+  it('reports how much time is left before the session reaches its time limit', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await using rig = await openRig({ environment: { DRAMATIS_MAX_SESSION_MINUTES: '2' } });
     const recorded = recordTalk({ url: rig.url });
@@ -76,7 +77,7 @@ describe('a talk', () => {
     recorded.talk.close();
   });
 
-  it('tells the server whether it means to come back', async () => {
+  it('tells the server by its close code whether it will reconnect', async () => {
     await using plain = await openPlainServer();
     const recorded = recordTalk({ url: `http://127.0.0.1:${plain.port}` });
     await recorded.talk.opened;
@@ -87,7 +88,7 @@ describe('a talk', () => {
     await expect.poll(() => plain.closeCodes).toEqual([4000, 1000]);
   });
 
-  it('speaks with a server that knows none of the extensions, and begins anew when cut', async () => {
+  it('works with a server without our extensions and starts a new session when the connection is cut', async () => {
     await using plain = await openPlainServer();
     await using proxy = await openFlakyProxy(plain.port);
     const recorded = recordTalk({ url: proxy.url });
@@ -140,8 +141,8 @@ async function openPlainServer(extensions: readonly string[] = []) {
   };
 }
 
-describe('what was heard', () => {
-  it('is told to who wants to know it, before the reply is cut', async () => {
+describe('playback reports', () => {
+  it('reports the heard position to a server that wants it before the reply is truncated', async () => {
     await using plain = await openPlainServer(['heard']);
     const { recorded, speaker } = await talkAloud({ url: `http://127.0.0.1:${plain.port}` });
     recorded.talk.say('Hello');
@@ -159,7 +160,7 @@ describe('what was heard', () => {
       ]);
   });
 
-  it('is told while it plays, and is what the server measures the wait by', async () => {
+  it('reports the heard position during playback, from which the server measures latency', async () => {
     await using rig = await openRig({
       says: ['one two three four five.'],
       environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '200' },
@@ -178,7 +179,7 @@ describe('what was heard', () => {
     recorded.talk.close();
   });
 
-  it('is where the words end in the history, when a finished reply is cut while it plays', async () => {
+  it('truncates the history to the heard words when a finished reply is interrupted during playback', async () => {
     await using rig = await openRig({ says: [long, 'Yes.'], hears: ['stop it'] });
     const { recorded, speaker } = await talkAloud({ url: rig.url });
     recorded.talk.say('Count.');
@@ -196,7 +197,7 @@ describe('what was heard', () => {
     recorded.talk.close();
   });
 
-  it('is told at once when a reply is stopped in the middle, and nothing more of it sounds', async () => {
+  it('reports the heard position at once when a reply is stopped and plays nothing more of it', async () => {
     await using rig = await openRig({
       says: [`${long} ${long} ${long} ${long}`, 'Yes.'],
       environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '1000' },
@@ -218,7 +219,7 @@ describe('what was heard', () => {
     recorded.talk.close();
   });
 
-  it('is right even when the reply is stopped while the connection is away', async () => {
+  it('truncates to the heard words even if the reply is stopped while the connection is lost', async () => {
     await using rig = await openRig({ says: [long, 'Yes.'] });
     await using proxy = await openFlakyProxy(rig.port);
     const { recorded, speaker } = await talkAloud({ url: proxy.url });
@@ -237,7 +238,7 @@ describe('what was heard', () => {
     recorded.talk.close();
   });
 
-  it('goes on over the gap of a cut while there is sound left to play', async () => {
+  it('plays on through a cut connection while buffered audio is left', async () => {
     await using rig = await openRig({ says: [long] });
     await using proxy = await openFlakyProxy(rig.port);
     const { recorded, speaker } = await talkAloud({ url: proxy.url });

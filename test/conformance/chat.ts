@@ -20,7 +20,7 @@ export function chatConformance(subject: ChatSubject): void {
   const { title, says } = subject;
 
   describe(`${title} as a chat model`, () => {
-    it('gives text deltas, then exactly one end', async () => {
+    it('the chat model emits text deltas, then exactly one end', async () => {
       await using opened = await subject.open();
       expect(opened.engine.name).not.toBe('');
       const parts = await chat(opened.engine);
@@ -30,19 +30,19 @@ export function chatConformance(subject: ChatSubject): void {
       for (const part of parts) if (part.type === 'text-delta') expect(part.text).not.toBe('');
     });
 
-    it('holds two talks at a time', async () => {
+    it('the chat model serves two conversations at a time', async () => {
       await using opened = await subject.open();
       for (const parts of await Promise.all([chat(opened.engine), chat(opened.engine)])) {
         expect(textOf(parts)).toMatch(says);
       }
     });
 
-    it('takes a talk that begins with nothing but a system message', async () => {
+    it('the chat model accepts a conversation of a system message alone', async () => {
       await using opened = await subject.open();
       expect(textOf(await chat(opened.engine, messages.slice(0, 1)))).toMatch(says);
     });
 
-    it('aborted beforehand asks nobody', async () => {
+    it('the chat model sends no request if it was aborted before', async () => {
       await using opened = await subject.open();
       const { engine, upstream } = opened;
       const signal = AbortSignal.abort(reason);
@@ -50,7 +50,7 @@ export function chatConformance(subject: ChatSubject): void {
       expect(upstream?.server.requests ?? []).toEqual([]);
     });
 
-    it('left by its reader lets go of everything', async () => {
+    it('the chat model releases everything if its reader leaves', async () => {
       await using opened = await subject.open();
       const { engine, upstream } = opened;
       const { signal } = new AbortController();
@@ -61,7 +61,7 @@ export function chatConformance(subject: ChatSubject): void {
     it.runIf(subject.behindServer === true).each([
       ['before it says anything', 0],
       ['in the middle of its words', 0.5],
-    ])('aborted while the server thinks, %s, closes the connection', async (_name, after) => {
+    ])('the chat model closes the connection if it is aborted while the server works, %s', async (_name, after) => {
       expect(
         await abortInSilence(subject, after, (engine, signal) => Array.fromAsync(engine.chat(messages, { signal }))),
       ).toBe(reason);

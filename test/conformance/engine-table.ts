@@ -20,7 +20,7 @@ import { openCoquiServer, openDaswer123Server } from '../fakes/servers/xtts-serv
 
 /** A remote engine, with the in-test server that speaks its protocol. */
 export interface TabledEngine {
-  readonly role: 'recognizer' | 'mind' | 'synthesizer' | 'omni';
+  readonly role: 'asr' | 'llm' | 'tts' | 'omni';
   readonly kind: string;
   /** The kind, with its variant. */
   readonly title: string;
@@ -52,7 +52,7 @@ export const engineTable: readonly TabledEngine[] = [
     settings: ({ url }) => ({ kind: 'openai-transcriptions', dialect: 'whisper-cpp', baseUrl: url }),
   },
   {
-    role: 'recognizer',
+    role: 'asr',
     kind: 'funasr',
     title: 'funasr',
     route: 'WS /',
@@ -60,12 +60,12 @@ export const engineTable: readonly TabledEngine[] = [
     settings: (server) => ({ kind: 'funasr', baseUrl: socketOf(server), settleMs: 0 }),
   },
   {
-    ...triton('recognizer', { model: 'infer_bls' }),
+    ...triton('asr', { model: 'infer_bls' }),
     open: () => openTritonServer(() => [transcript('hello there')], { inputs: ['TEXT_PREFIX', 'WAV', 'WAV_LENS'] }),
   },
-  dashscope('recognizer', { model: 'paraformer-realtime-v2' }),
+  dashscope('asr', { model: 'paraformer-realtime-v2' }),
   {
-    role: 'mind',
+    role: 'llm',
     kind: 'openai-chat',
     title: 'openai-chat',
     route: 'POST /v1/chat/completions',
@@ -91,7 +91,7 @@ export const engineTable: readonly TabledEngine[] = [
   },
   voices('sidecar', 'POST /v1/audio/speech', () => openSidecarServer()),
   {
-    ...triton('synthesizer', {}),
+    ...triton('tts', {}),
     open: () => openTritonServer((request) => waveforms(request.text('target_text'))),
   },
   {
@@ -99,7 +99,7 @@ export const engineTable: readonly TabledEngine[] = [
     dawdles: { kind: 'silence', after: 0.5 },
     ownProtocol: true,
   },
-  dashscope('synthesizer', { model: 'cosyvoice-v2' }),
+  dashscope('tts', { model: 'cosyvoice-v2' }),
   omni('openai', 'gpt-audio'),
   omni('dashscope', 'qwen3-omni-flash'),
   omni('vllm-omni', 'Qwen/Qwen3-Omni'),
@@ -136,7 +136,7 @@ export function openChatModel(says: string | (() => string)): Promise<EngineServ
 
 function recognizer(kind: string, dialect: string, route = 'POST /v1/audio/transcriptions'): TabledEngine {
   return {
-    role: 'recognizer',
+    role: 'asr',
     kind,
     title: `${kind}, ${dialect}`,
     route,
@@ -159,7 +159,7 @@ function speech(
 
 function voices(kind: string, route: string, open: () => Promise<EngineServer>, more: object = {}): TabledEngine {
   return {
-    role: 'synthesizer',
+    role: 'tts',
     kind,
     title: kind,
     route,
@@ -168,7 +168,7 @@ function voices(kind: string, route: string, open: () => Promise<EngineServer>, 
   };
 }
 
-function dashscope(role: 'recognizer' | 'synthesizer', more: object): TabledEngine {
+function dashscope(role: 'asr' | 'tts', more: object): TabledEngine {
   const path = '/api-ws/v1/inference';
   return {
     role,
@@ -191,7 +191,7 @@ function omni(dialect: 'openai' | 'dashscope' | 'vllm-omni', model: string): Tab
   };
 }
 
-function triton(role: 'recognizer' | 'synthesizer', more: object): Omit<TabledEngine, 'open'> {
+function triton(role: 'asr' | 'tts', more: object): Omit<TabledEngine, 'open'> {
   return {
     role,
     kind: 'triton',

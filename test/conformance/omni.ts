@@ -21,7 +21,7 @@ export function omniConformance(subject: OmniSubject): void {
   const { title, says } = subject;
 
   describe(`${title} as an omni model`, () => {
-    it('gives words and sound, then exactly one end', async () => {
+    it('the omni model emits text and audio, then exactly one end', async () => {
       await using opened = await subject.open();
       expect(opened.engine.name).not.toBe('');
       const parts = await reply(opened.engine);
@@ -33,28 +33,28 @@ export function omniConformance(subject: OmniSubject): void {
       for (const part of parts) if (part.type === 'sound') expect(peakOf(part.samples)).toBeLessThanOrEqual(1);
     });
 
-    it('gives words alone where nobody listens', async () => {
+    it('the omni model emits text alone if no audio is wanted', async () => {
       await using opened = await subject.open();
       const parts = await reply(opened.engine, false);
       expect(textOf(parts)).toMatch(says);
       expect(msOf(parts)).toBe(0);
     });
 
-    it('holds two talks at a time', async () => {
+    it('the omni model serves two conversations at a time', async () => {
       await using opened = await subject.open();
       for (const parts of await Promise.all([reply(opened.engine), reply(opened.engine)])) {
         expect(textOf(parts)).toMatch(says);
       }
     });
 
-    it('aborted beforehand asks nobody', async () => {
+    it('the omni model sends no request if it was aborted before', async () => {
       await using opened = await subject.open();
       const { engine, upstream } = opened;
       await expect(reply(engine, true, AbortSignal.abort(reason))).rejects.toBe(reason);
       expect(upstream?.server.requests ?? []).toEqual([]);
     });
 
-    it('left by its reader lets go of everything', async () => {
+    it('the omni model releases everything if its reader leaves', async () => {
       await using opened = await subject.open();
       const { engine, upstream } = opened;
       const { signal } = new AbortController();
@@ -70,7 +70,7 @@ export function omniConformance(subject: OmniSubject): void {
     it.runIf(subject.behindServer === true).each([
       ['before it says anything', 0],
       ['in the middle of its words', 0.5],
-    ])('aborted while the server thinks, %s, closes the connection', async (_name, after) => {
+    ])('the omni model closes the connection if it is aborted while the server works, %s', async (_name, after) => {
       expect(await abortInSilence(subject, after, (engine, signal) => reply(engine, true, signal))).toBe(reason);
     });
   });

@@ -26,7 +26,7 @@ export function recognizerConformance(subject: RecognizerSubject): void {
     vadFrames(speech, recognizer.sampleRate, flagged);
 
   describe(`${title} as a recognizer`, options, () => {
-    it('says what it is', async () => {
+    it('the recognizer states its name and sample rate', async () => {
       await using opened = await subject.open();
       const { name, sampleRate, languages } = opened.engine;
       expect(name).not.toBe('');
@@ -37,14 +37,14 @@ export function recognizerConformance(subject: RecognizerSubject): void {
     it.each([
       ['with the word of a VAD', true],
       ['without', false],
-    ])('gives any number of partials, then exactly one final, %s', async (_name, flagged) => {
+    ])('the recognizer emits any number of partial transcripts, then exactly one final, %s', async (_name, flagged) => {
       await using opened = await subject.open();
       const parts = await transcribe(opened.engine, heard(opened.engine, flagged));
       expectOneFinal(parts);
       expect(parts.at(-1)?.text).toMatch(says);
     });
 
-    it('hears nothing in silence, and asks nobody', async () => {
+    it('the recognizer gives an empty transcript for silence without a request', async () => {
       await using opened = await subject.open();
       const { engine, upstream } = opened;
       const silence = vadFrames(new Float32Array(0), engine.sampleRate);
@@ -52,18 +52,18 @@ export function recognizerConformance(subject: RecognizerSubject): void {
       expect(upstream?.server.requests.filter(({ path }) => upstream.route.endsWith(` ${path}`)) ?? []).toEqual([]);
     });
 
-    it('hears nothing where nothing is', async () => {
+    it('the recognizer gives an empty transcript for no audio', async () => {
       await using opened = await subject.open();
       expect(await transcribe(opened.engine, [])).toEqual([{ type: 'transcript-final', text: '' }]);
     });
 
-    it('hears two people at a time', async () => {
+    it('the recognizer transcribes two speakers at a time', async () => {
       await using opened = await subject.open();
       const both = [1, 2].map(() => transcribe(opened.engine, heard(opened.engine)));
       for (const parts of await Promise.all(both)) expect(parts.at(-1)?.text).toMatch(says);
     });
 
-    it('throws the failure of its source', async () => {
+    it('the recognizer throws the error of its audio source', async () => {
       await using opened = await subject.open();
       const { engine, upstream } = opened;
       const failure = new Error('the microphone is gone');
@@ -89,7 +89,7 @@ function abortConformance(
   subject: RecognizerSubject,
   heard: (recognizer: SpeechRecognizer) => Iterable<AudioFrame>,
 ): void {
-  it('aborted beforehand asks nobody', async () => {
+  it('the recognizer sends no request if it was aborted before', async () => {
     await using opened = await subject.open();
     const { engine, upstream } = opened;
     const signal = AbortSignal.abort(reason);
@@ -97,25 +97,31 @@ function abortConformance(
     expect(upstream?.server.requests ?? []).toEqual([]);
   });
 
-  it.skipIf(subject.abortsLate !== undefined)('aborted while it listens throws the reason at once', async () => {
-    await using opened = await subject.open();
-    const { engine, upstream } = opened;
-    const controller = new AbortController();
-    const frames = new Queue<AudioFrame>();
-    for (const frame of [...heard(engine)].slice(0, 10)) frames.push(frame);
-    const listening = Array.fromAsync(engine.transcribe(frames, { signal: controller.signal }));
-    setImmediate(() => controller.abort(reason));
-    await expect(listening).rejects.toBe(reason);
-    if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
-  });
+  it.skipIf(subject.abortsLate !== undefined)(
+    'the recognizer throws the reason at once if it is aborted while audio arrives',
+    async () => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      const controller = new AbortController();
+      const frames = new Queue<AudioFrame>();
+      for (const frame of [...heard(engine)].slice(0, 10)) frames.push(frame);
+      const listening = Array.fromAsync(engine.transcribe(frames, { signal: controller.signal }));
+      setImmediate(() => controller.abort(reason));
+      await expect(listening).rejects.toBe(reason);
+      if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
+    },
+  );
 
-  it.runIf(subject.behindServer === true)('aborted while the server thinks closes the connection', async () => {
-    expect(
-      await abortInSilence(subject, 0, (engine, signal) =>
-        Array.fromAsync(engine.transcribe(fromArray(heard(engine)), { signal })),
-      ),
-    ).toBe(reason);
-  });
+  it.runIf(subject.behindServer === true)(
+    'the recognizer closes the connection if it is aborted while the server works',
+    async () => {
+      expect(
+        await abortInSilence(subject, 0, (engine, signal) =>
+          Array.fromAsync(engine.transcribe(fromArray(heard(engine)), { signal })),
+        ),
+      ).toBe(reason);
+    },
+  );
 }
 
 function expectOneFinal(parts: readonly TranscriptPart[]): void {

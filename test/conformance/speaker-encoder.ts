@@ -18,7 +18,7 @@ export function speakerEncoderConformance(subject: Subject<SpeakerEncoder>): voi
       ['3 s', clip(3)],
       ['another sample rate', clip(2, 24_000)],
       ['silence', { samples: new Float32Array(32_000), sampleRate: 16_000, atMs: 0 }],
-    ] as const)('gives a point of length 1 for %s', async (_name, sound) => {
+    ] as const)('the speaker encoder returns a unit vector for %s', async (_name, sound) => {
       await using opened = await subject.open();
       const { engine } = opened;
       const embedding = await engine.embed(sound, { signal });
@@ -27,7 +27,7 @@ export function speakerEncoderConformance(subject: Subject<SpeakerEncoder>): voi
       expect(Math.hypot(...embedding)).toBeCloseTo(1, 4);
     });
 
-    it('gives the same for the same, alone or among others, and leaves the clip as it was', async () => {
+    it('the speaker encoder is deterministic, alone or among other calls, and leaves the clip unchanged', async () => {
       await using opened = await subject.open();
       const { engine } = opened;
       const sound = clip(2);
@@ -39,12 +39,12 @@ export function speakerEncoderConformance(subject: Subject<SpeakerEncoder>): voi
       expect(sound.samples).toEqual(before);
     });
 
-    it('refuses what is too short to tell a voice', async () => {
+    it('the speaker encoder refuses a clip that is too short', async () => {
       await using opened = await subject.open();
       await expect(opened.engine.embed(clip(0.2), { signal })).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
     });
 
-    it('aborted beforehand, or meanwhile, throws the reason', async () => {
+    it('the speaker encoder throws the reason of an abort before or during its work', async () => {
       await using opened = await subject.open();
       const { engine } = opened;
       await expect(engine.embed(clip(1), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);

@@ -9,6 +9,8 @@ export interface SynthesizerSubject extends Subject<SpeechSynthesizer> {
   /** Two phrases with words in each, as made by the phrase splitter. */
   readonly phrases?: readonly [string, string];
   readonly timeoutMs?: number;
+  /** The server cannot serve two requests at a time, so the engine must not send them. */
+  readonly oneAtATime?: boolean;
 }
 
 const usualPhrases = ['Good evening, my friend. ', 'What brings you here so late at night?'] as const;
@@ -22,7 +24,7 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
     Array.fromAsync(engine.speak(phrasesOf(said), { signal: new AbortController().signal, voice }));
 
   describe(`${title} as a synthesizer`, options, () => {
-    it('says what it is', async () => {
+    it('the synthesizer states its name and sample rate', async () => {
       await using opened = await subject.open();
       const { name, sampleRate, languages } = opened.engine;
       expect(name).not.toBe('');
@@ -30,14 +32,14 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
       for (const tag of languages) expect(tag).toMatch(/^[a-z]{2,3}$/);
     });
 
-    it('speaks every phrase: its chunks joined give the text, in order, and sound', async () => {
+    it('the synthesizer speaks every phrase: its chunks join to the text, in order, with audio', async () => {
       await using opened = await subject.open();
       const chunks = await speak(opened.engine, ...texts);
       expect(chunks.map(({ text }) => text).join('')).toBe(texts.join(''));
       expectSound(chunks, opened.engine.sampleRate);
     });
 
-    it('times its words within their chunk, in order', async () => {
+    it('the synthesizer times words within their chunk, in order', async () => {
       await using opened = await subject.open();
       for (const { frame, text, words = [] } of await speak(opened.engine, ...texts)) {
         let fromMs = 0;
@@ -55,14 +57,14 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
       ['nothing', []],
       ['white space', [' ', '\n']],
       ['marks', ['…', ' — ', '!?']],
-    ])('says nothing to %s, and asks nobody', async (_name, said) => {
+    ])('the synthesizer gives no audio for %s, without a request', async (_name, said) => {
       await using opened = await subject.open();
       const { engine, upstream } = opened;
       expect((await speak(engine, ...said)).map(({ text }) => text)).toEqual([]);
       expect(upstream?.server.requests.filter(({ path }) => upstream.route.endsWith(` ${path}`)) ?? []).toEqual([]);
     });
 
-    it('speaks before the second phrase is known', async () => {
+    it('the synthesizer speaks before the second phrase is known', async () => {
       await using opened = await subject.open();
       const waiting = new Queue<Phrase>();
       waiting.push({ text: texts[0] });
@@ -76,14 +78,15 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
       expect(said).toBe(texts.join(''));
     });
 
-    it('speaks two replies at a time without mixing them', async () => {
+    it('the synthesizer speaks two replies at a time without mixing them', async () => {
       await using opened = await subject.open();
       const [one, other] = await Promise.all([speak(opened.engine, texts[0]), speak(opened.engine, texts[1])]);
       expect(one.map(({ text }) => text).join('')).toBe(texts[0]);
       expect(other.map(({ text }) => text).join('')).toBe(texts[1]);
+      if (subject.oneAtATime === true) expect(opened.upstream?.server.mostAtOnce).toBe(1);
     });
 
-    it('speaks with another voice where it does not know the one named', async () => {
+    it('the synthesizer speaks with another voice if it does not know the named one', async () => {
       await using opened = await subject.open();
       const { signal } = new AbortController();
       const unknown = { kind: 'preset', id: 'nobody-has-this-voice' } as const;
@@ -92,7 +95,7 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
       expectSound(chunks, opened.engine.sampleRate);
     });
 
-    it('throws the failure of its source', async () => {
+    it('the synthesizer throws the error of its text source', async () => {
       await using opened = await subject.open();
       const failure = new Error('the mind is gone');
       async function* breaking(): AsyncGenerator<Phrase> {
@@ -115,7 +118,7 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
 function abortConformance(subject: SynthesizerSubject, texts: readonly [string, string]): void {
   const { voice } = subject;
 
-  it('aborted beforehand asks nobody', async () => {
+  it('the synthesizer sends no request if it was aborted before', async () => {
     await using opened = await subject.open();
     const { engine, upstream } = opened;
     const signal = AbortSignal.abort(reason);
@@ -123,7 +126,15 @@ function abortConformance(subject: SynthesizerSubject, texts: readonly [string, 
     expect(upstream?.server.requests ?? []).toEqual([]);
   });
 
-  it('aborted while it waits for a phrase throws the reason at once', async () => {
+  it('the synthesizer throws the reason if it is aborted while it works', async () => {
+    await using opened = await subject.open();
+    const controller = new AbortController();
+    const speaking = Array.fromAsync(opened.engine.speak(phrasesOf(texts), { signal: controller.signal, voice }));
+    controller.abort(reason);
+    await expect(speaking).rejects.toBe(reason);
+  });
+
+  it('the synthesizer throws the reason at once if it is aborted while it waits for a phrase', async () => {
     await using opened = await subject.open();
     const { engine, upstream } = opened;
     const controller = new AbortController();
@@ -137,7 +148,7 @@ function abortConformance(subject: SynthesizerSubject, texts: readonly [string, 
     if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
   });
 
-  it('left by its reader lets go of everything', async () => {
+  it('the synthesizer releases everything if its reader leaves', async () => {
     await using opened = await subject.open();
     const { engine, upstream } = opened;
     const { signal } = new AbortController();
@@ -151,14 +162,17 @@ function abortConformance(subject: SynthesizerSubject, texts: readonly [string, 
   it.runIf(subject.behindServer === true).each([
     ['before it sends anything', 0],
     ['in the middle of its sound', 0.5],
-  ])('aborted while the server thinks, %s, closes the connection, and nothing more is heard', async (_name, after) => {
-    let late = 0;
-    const failure = await abortInSilence(subject, after, async (engine, signal) => {
-      for await (const _chunk of engine.speak(phrasesOf(texts), { signal, voice })) late += signal.aborted ? 1 : 0;
-    });
-    expect(failure).toBe(reason);
-    expect(late).toBe(0);
-  });
+  ])(
+    'the synthesizer closes the connection and emits no more if it is aborted while the server works, %s',
+    async (_name, after) => {
+      let late = 0;
+      const failure = await abortInSilence(subject, after, async (engine, signal) => {
+        for await (const _chunk of engine.speak(phrasesOf(texts), { signal, voice })) late += signal.aborted ? 1 : 0;
+      });
+      expect(failure).toBe(reason);
+      expect(late).toBe(0);
+    },
+  );
 }
 
 function expectSound(chunks: readonly SpeechChunk[], sampleRate: number): void {

@@ -30,20 +30,20 @@ export function turnDetectorConformance(subject: Subject<TurnDetector>): void {
       ['words alone', { samples: new Float32Array(0), sampleRate: 16_000, atMs: 0 }, 'And then'],
       ['another sample rate', { ...sigh(), sampleRate: 24_000 }, 'Yes.'],
       ['silence', { samples: new Float32Array(16_000), sampleRate: 16_000, atMs: 0 }, undefined],
-    ] as const)('gives a probability for %s', async (_name, turn, text) => {
+    ] as const)('the turn detector returns a probability for %s', async (_name, turn, text) => {
       await using opened = await subject.open();
       const value = await asked(opened.engine, turn, text);
       expect(value).toBeGreaterThanOrEqual(0);
       expect(value).toBeLessThanOrEqual(1);
     });
 
-    it('answers several at a time', async () => {
+    it('the turn detector answers several calls at a time', async () => {
       await using opened = await subject.open();
       const values = await Promise.all([1, 2, 3].map(() => asked(opened.engine, sigh(), 'Good evening.')));
       expect(new Set(values).size).toBe(1);
     });
 
-    it('aborted beforehand throws the reason', async () => {
+    it('the turn detector throws the reason if it was aborted before', async () => {
       await using opened = await subject.open();
       const signal = AbortSignal.abort(reason);
       await expect(opened.engine.endOfTurnProbability(sigh(), { signal })).rejects.toBe(reason);

@@ -29,7 +29,7 @@ const ratios = [
 }));
 
 describe('agreement of judge and people', () => {
-  it('is what appendix B defines, on an example worked out by hand', () => {
+  it('agreement is what appendix B defines, on an example computed by hand', () => {
     const row = agreement(verdicts, ratios, { seed: 1, resamples: 200 }).find(({ metric }) => metric === 'SF');
     // Sxx = 2, Sxy = 0.9, Syy = 0.42: r = 0.9 / √0.84. The line is 0.1 + 0.45 d; it misses by −0.05, 0.1, −0.05.
     expect(row?.pearson).toBeCloseTo(0.9 / Math.sqrt(0.84), 12);
@@ -41,7 +41,7 @@ describe('agreement of judge and people', () => {
     expect(row?.pearsonInterval.high).toBeLessThanOrEqual(1);
   });
 
-  it('has as MSE the variance that the correlation leaves over', () => {
+  it('the mean squared error is the variance that the correlation leaves', () => {
     const xs = [0.5, -1, 0, 0.25, 1, -0.5, 0.75];
     const ys = [0.4, -0.2, 0.3, -0.1, 0.9, -0.7, 0.2];
     const average = ys.reduce((sum, y) => sum + y, 0) / ys.length;
@@ -51,7 +51,7 @@ describe('agreement of judge and people', () => {
     expect(leaveOneOutMse(xs, ys)).toBeGreaterThan(residualMse(xs, ys) as number);
   });
 
-  it('is averaged over metrics as in Table 4', () => {
+  it('agreement is averaged over metrics as in Table 4', () => {
     const rows = agreement(
       [...verdicts, ...verdicts.map((each) => ({ ...each, metric: 'Speech_Naturalness' as const }))],
       [...ratios, ...ratios.map((each) => ({ ...each, metric: 'Speech_Naturalness' as const, first: each.first * 2 }))],
@@ -62,7 +62,7 @@ describe('agreement of judge and people', () => {
     expect(rows.find(({ metric }) => metric === 'IA')).toMatchObject({ n: 0, pearson: null, mse: null });
   });
 
-  it('knows ranks, ties and chance-corrected agreement', () => {
+  it('ranks, ties and chance-corrected agreement are computed correctly', () => {
     expect(spearman([1, 2, 3, 4], [1, 3, 2, 4])).toBeCloseTo(0.8, 12);
     // One tie in x: 5 pairs count there, 6 in y; 4 agree, 1 differs.
     expect(kendall([1, 1, 2, 3], [1, 2, 3, 2.5])).toBeCloseTo((4 - 1) / Math.sqrt(5 * 6), 12);
@@ -82,13 +82,13 @@ describe('agreement of judge and people', () => {
     expect(pearson([1, 1, 1], [1, 2, 3])).toBeNull();
   });
 
-  it('corrects p values of several questions', () => {
+  it('p values of several questions are corrected', () => {
     expect(holm([0.01, 0.04, null, 0.03])).toEqual([0.03, 0.06, null, 0.06]);
   });
 });
 
 describe('CSV', () => {
-  it('comes back as it was written', () => {
+  it('CSV that was written is read back unchanged', () => {
     const rows = [
       { name: 'D_Artagnan, "musketeer"', text: 'two\nlines', value: '1.5' },
       { name: '胡桃', text: '', value: '' },

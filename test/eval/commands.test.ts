@@ -9,7 +9,7 @@ import { evaluate, runOf } from '../rigs/eval-rig.ts';
 import { openScratch } from './scratch.ts';
 
 describe('dramatis eval', () => {
-  it('lists its commands, and helps with each', async () => {
+  it('`dramatis eval` lists its commands, and each has help', async () => {
     expect(await evaluate([])).toMatchObject({ status: 2, printed: expect.stringContaining('judge-check') });
     expect(await evaluate(['nonsense'])).toMatchObject({ status: 2, printed: expect.stringContaining('nonsense') });
     for (const name of [
@@ -32,23 +32,23 @@ describe('dramatis eval', () => {
   });
 
   it.each([
-    [['run'], '--out is needed'],
-    [['run', '--out', 'x'], '--data is needed'],
-    [['run', '--data', '/nowhere', '--out', 'x', '--judge', 'http://localhost'], '--judge-model is needed'],
-    [['run', '--data', '/nowhere', '--out', 'x', '--protocol', 'v3'], 'cannot be had'],
+    [['run'], '--out is required'],
+    [['run', '--out', 'x'], '--data is required'],
+    [['run', '--data', '/nowhere', '--out', 'x', '--judge', 'http://localhost'], '--judge-model is required'],
+    [['run', '--data', '/nowhere', '--out', 'x', '--protocol', 'v3'], 'Invalid configuration'],
     [['run', '--data', '/nowhere', '--out', 'x', '--speed', 'fast'], '--speed must be a number'],
     [['run', '--nonsense'], 'nonsense'],
     [['rescore'], 'the folder of one run'],
     [['compare', 'one'], 'two runs'],
-    [['score'], '--results is needed'],
+    [['score'], '--results is required'],
     [['data', 'look', 'x'], 'eval data check DIR'],
-    [['agreement'], '--human and --judge are needed'],
-    [['judge-check'], '--data, --out and --judge are needed'],
-  ])('says what is wrong with %j', async (args, message) => {
+    [['agreement'], '--human and --judge are required'],
+    [['judge-check'], '--data, --out and --judge are required'],
+  ])('`dramatis eval` explains what is wrong with %j', async (args, message) => {
     expect(await evaluate(args)).toMatchObject({ status: 2, printed: expect.stringContaining(message) });
   });
 
-  it('scores published result files', async () => {
+  it('`eval score` scores published result files', async () => {
     await using scratch = await openScratch();
     const folder = path.join(scratch.path, 'multi');
     await mkdir(folder);
@@ -64,7 +64,7 @@ describe('dramatis eval', () => {
     expect(json.groups[0]?.row.overall).toMatchObject({ value: expect.closeTo(0.9147, 4), low: null });
   });
 
-  it('exports what appendix B needs, and works it out', async () => {
+  it('`eval export` writes what appendix B needs, and `eval agreement` computes it', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 3);
     await using judge = await openJudgeServer();
@@ -75,7 +75,7 @@ describe('dramatis eval', () => {
     const rows = parseCsv(await readFile(path.join(a, 'results.csv'), 'utf8'));
     expect(rows).toHaveLength(12 * 8);
     const others = parseCsv(await readFile(path.join(b, 'results.csv'), 'utf8'));
-    // People who always side with the judge.
+    // Annotators who always agree with the judge.
     const verdicts = rows.map((row, at) => {
       const [one, two] = [Number(row['ratio']), Number(others[at]?.['ratio'])];
       const verdict = one > two ? 'win' : one < two ? 'lose' : 'tie';
@@ -94,7 +94,7 @@ describe('dramatis eval', () => {
     expect(await evaluate(['export', a, '--format', 'pdf'])).toMatchObject({ status: 2 });
   });
 
-  it('exports answers as SpeechRole’s judge takes them, which can be judged again', async () => {
+  it('`eval export` writes replies in SpeechRole’s form, and they can be judged again', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 2);
     await using judge = await openJudgeServer();
@@ -107,7 +107,7 @@ describe('dramatis eval', () => {
     expect(await readFile(at('again/results.json'), 'utf8')).toBe(await readFile(at('first/results.json'), 'utf8'));
   });
 
-  it('may be started in a folder where it could not be started before', async () => {
+  it('`eval run` may use a folder in which an earlier start failed', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 1);
     await using judge = await openJudgeServer();
@@ -119,7 +119,7 @@ describe('dramatis eval', () => {
     expect(await evaluate(runOf(set, judge.url, out, more))).toMatchObject({ status: 0 });
   });
 
-  it('does not go on with a run whose data has changed', async () => {
+  it('`eval resume` refuses a run whose data has changed', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 2);
     await using judge = await openJudgeServer();

@@ -17,7 +17,7 @@ import { openScratch } from './scratch.ts';
 
 const options = { signal: new AbortController().signal };
 
-/** A voice, roughly: harmonics of a pitch, loud for a part of the time. */
+/** A rough voice: harmonics of a pitch, loud for part of the time. */
 function voice(hertz: number, seconds: number, loud: (second: number) => boolean = () => true) {
   const samples = Float32Array.from({ length: seconds * 16_000 }, (_, at) => {
     const second = at / 16_000;
@@ -36,7 +36,7 @@ const dialogue = (...replies: { sound: ReturnType<typeof voice>; text: string }[
 });
 
 describe('measured cues', () => {
-  it('find the pitch, and its drift from the first reply to the last', async () => {
+  it('pitch, and its drift from the first reply to the last, are measured', async () => {
     const { values } = await pitchCue.measure(
       dialogue({ sound: voice(110, 1), text: 'a' }, { sound: voice(220, 1), text: 'b' }),
       options,
@@ -48,7 +48,7 @@ describe('measured cues', () => {
     expect(silent).toMatchObject({ values: { medianHz: null, drift: null }, why: 'no voiced sound' });
   });
 
-  it('find the rate of speech without the silence around it, and the pauses inside', async () => {
+  it('the speaking rate is measured without surrounding silence, and pauses are counted', async () => {
     const loud = (second: number): boolean => (second > 1 && second < 2) || (second > 2.5 && second < 3);
     const { values } = await rateCue.measure(
       dialogue({ sound: voice(150, 4, loud), text: 'one two three four' }),
@@ -64,11 +64,11 @@ describe('measured cues', () => {
     ['One two three', 'one three', 'en', 1, 3],
     ['俺老孙来也。', '俺老孙来了', 'zh', 1, 5],
     ['', 'noise', 'en', 1, 0],
-  ] as const)('count the errors of %j heard as %j', (said, heard, language, edits, units) => {
+  ] as const)('word errors of %j heard as %j are counted', (said, heard, language, edits, units) => {
     expect(wordErrors(said, heard, language)).toEqual({ edits, units });
   });
 
-  it('say why there is no value, rather than leave it out', async () => {
+  it('a cue without a value has a reason', async () => {
     const cue = werCue(fakeRecognizer(['good evening']));
     const heard = await cue.measure(dialogue({ sound: voice(150, 1), text: 'Good evening, Sir.' }), options);
     expect(heard.values).toEqual({ mean: 1 / 3, corpus: 1 / 3 });
@@ -77,7 +77,7 @@ describe('measured cues', () => {
     await expect(openCues({ names: ['loudness'] }, options)).rejects.toMatchObject({ code: 'eval_usage' });
   });
 
-  it('hold a voice against the role’s clip', async () => {
+  it('speaker similarity is measured against the role’s clip', async () => {
     await using scratch = await openScratch();
     await writeWav(path.join(scratch.path, 'Thor.wav'), voice(100, 1).samples, 16_000);
     const encoder = {
@@ -99,7 +99,7 @@ describe('measured cues', () => {
     expect(cosine(Float32Array.of(0, 0), Float32Array.of(1, 0))).toBe(0);
   });
 
-  it('stand in the run, its summary and its report, those that could not be measured too', async () => {
+  it('cues are in the run, its summary and its report, including those that could not be measured', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 2);
     const out = path.join(scratch.path, 'run');

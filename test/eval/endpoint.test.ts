@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { openEndpoint } from '../../eval/endpoint.ts';
-import { progressLine } from '../../eval/progress.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { ManualClock } from '../fakes/clock.ts';
 
@@ -9,8 +8,8 @@ const freely = { signal, throwIfStopped: () => undefined };
 const away = (retryAfterMs?: number): EngineError =>
   new EngineError('judge', 'ENGINE_UNAVAILABLE', 'away', undefined, { retryAfterMs });
 
-describe('an endpoint', () => {
-  it('takes so many calls at a time, and starts so many a minute', async () => {
+describe('endpoint', () => {
+  it('the endpoint limits concurrent calls and calls per minute', async () => {
     const clock = new ManualClock();
     const endpoint = openEndpoint(
       'judge',
@@ -34,7 +33,7 @@ describe('an endpoint', () => {
       if (index > 0) expect(atMs - (startedMs[index - 1] ?? 0)).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('tries again with growing pauses what may pass, and leaves everybody waiting as long as the server asks', async () => {
+  it('the endpoint retries transient errors with growing pauses, and pauses all calls as long as the server asks', async () => {
     const clock = new ManualClock();
     const endpoint = openEndpoint('judge', { concurrency: 2, retries: 3 }, { clock, random: () => 1 });
     const triedMs: number[] = [];
@@ -55,7 +54,7 @@ describe('an endpoint', () => {
     expect(endpoint.retries).toBe(2);
   });
 
-  it('gives up after its tries, and at once where trying again is no use', async () => {
+  it('the endpoint gives up after its retries, and at once if a retry is pointless', async () => {
     const clock = new ManualClock();
     const endpoint = openEndpoint('judge', { concurrency: 1, retries: 2 }, { clock, random: () => 1 });
     let tries = 0;
@@ -69,24 +68,5 @@ describe('an endpoint', () => {
     expect(tries).toBe(3);
     const refused = new EngineError('judge', 'ENGINE_REFUSED', 'no');
     await expect(endpoint.call(() => Promise.reject(refused), freely)).rejects.toBe(refused);
-  });
-});
-
-describe('progress', () => {
-  it('tells how far, how fast, what failed, what it cost and how long still', () => {
-    const state = { total: 3_528, done: 1_764, failed: 3, doneNow: 600, spentDollars: 4.2 };
-    const line = progressLine(state, { elapsedMs: 60_000, width: 100 });
-    expect(line).toContain('50 %');
-    expect(line).toContain('1764/3528');
-    expect(line).toContain('10/s');
-    expect(line).toContain('3 failed');
-    expect(line).toContain('$4.20');
-    expect(line).toContain('3 min left');
-  });
-
-  it('fits its width', () => {
-    const state = { total: 10, done: 0, failed: 0, doneNow: 0, spentDollars: 0 };
-    for (const width of [10, 20, 40, 80])
-      expect(progressLine(state, { elapsedMs: 0, width }).length).toBeLessThanOrEqual(width);
   });
 });

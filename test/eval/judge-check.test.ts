@@ -22,7 +22,7 @@ async function check(
   return { status, passed: Object.fromEntries(results.map(({ probe, passed }) => [probe.name, passed])) };
 }
 
-/** A judge that knows by heart which recordings belong to which role: the best there can be. */
+/** A perfect judge, which knows the role of each recording. */
 async function expert(data: string): Promise<NonNullable<JudgeServerOptions['scores']>> {
   const { samples } = await readTestData(data);
   const known = new Map<string, string>();
@@ -46,8 +46,8 @@ async function soundOf(wav: Buffer): Promise<string> {
   return wav.subarray(44).toString('base64');
 }
 
-describe('a judge', () => {
-  it.each(['dramatis', 'v1', 'v2'])('that hears passes every probe, by protocol %s', async (protocol) => {
+describe('judge check', () => {
+  it.each(['dramatis', 'v1', 'v2'])('a judge that listens passes every probe, by protocol %s', async (protocol) => {
     await using scratch = await openScratch();
     const { data } = await makeJudgedSet(scratch.path, 3);
     const { status, passed } = await check(data, { scores: await expert(data) }, ['--protocol', protocol]);
@@ -55,7 +55,7 @@ describe('a judge', () => {
     expect(status).toBe(0);
   });
 
-  it('that is deaf is found out', async () => {
+  it('a judge that ignores the audio is detected', async () => {
     await using scratch = await openScratch();
     const { data } = await makeJudgedSet(scratch.path, 3);
     const { status, passed } = await check(data, { scoredBy: 'deaf' });
@@ -70,7 +70,7 @@ describe('a judge', () => {
     expect(status).toBe(1);
   });
 
-  it('that only ever likes the first is found out', async () => {
+  it('a judge that always prefers the first is detected', async () => {
     await using scratch = await openScratch();
     const { data } = await makeJudgedSet(scratch.path, 3);
     const { passed } = await check(data, { scoredBy: 'deaf', firstBonus: 3 });

@@ -15,7 +15,7 @@ const dialects = Object.keys(judgeDialects) as JudgeDialectName[];
 
 describe('judging', () => {
   it.each(['v1', 'v2', 'dramatis'])(
-    'by protocol %s gives scores, and result files that SpeechRole reads',
+    'judging by protocol %s gives scores and result files that SpeechRole reads',
     async (protocol) => {
       await using scratch = await openScratch();
       const set = await makeJudgedSet(scratch.path, 3);
@@ -38,7 +38,7 @@ describe('judging', () => {
     },
   );
 
-  it.each(dialects)('sends sound as %s wants it', async (dialect) => {
+  it.each(dialects)('judging sends audio in the form of the dialect %s', async (dialect) => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 1);
     await using judge = await openJudgeServer();
@@ -59,7 +59,7 @@ describe('judging', () => {
     expect(judge.requests[0]?.json()['stream']).toBe(dialect === 'dashscope' ? true : undefined);
   });
 
-  it('takes both orders, and counts the flips of a judge that favours whoever comes first', async () => {
+  it('judging asks both orders, and counts the flips of a judge that favours the first', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 6);
     await using fair = await openJudgeServer();
@@ -76,7 +76,7 @@ describe('judging', () => {
     expect(b.health.firstAdvantage).toBeGreaterThan(1);
   });
 
-  it('asks unreadable replies again, a few times, and counts them, refusals and failures, never as 0', async () => {
+  it('unreadable replies are requested again a few times; they, refusals and failures are counted, never as 0', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 1);
     const faultAt = (number: number, prompt: string): JudgeFault | undefined =>
@@ -93,7 +93,7 @@ describe('judging', () => {
     expect(groups[0]?.row.metrics.Conversational_Coherence.value).toBeGreaterThan(0);
   });
 
-  it('notes what a server refuses as failed, and asks it again when resumed', async () => {
+  it('a judge error is logged as failed and requested again on resume', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 1);
     await using judge = await openJudgeServer();
@@ -106,18 +106,18 @@ describe('judging', () => {
     expect(summarizeRun(await readRun(out)).groups[0]?.row.overall).toMatchObject({ failed: 3 });
     const again = await evaluate(['resume', out]);
     expect(again.status).toBe(0);
-    // Three were refused.
+    // Three replies were refusals.
     expect(judge.requests).toHaveLength(3 + 16);
   });
 
-  it('does without a schema or a temperature where the server knows none, and notes it', async () => {
+  it('a schema or temperature that the server does not know is left out, with a note', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 1);
     await using judge = await openJudgeServer({ declines: ['response_format', 'temperature'] });
     const out = path.join(scratch.path, 'run');
     const { status } = await evaluate(runOf(set, judge.url, out, ['--limit', '2', '--judge-concurrency', '1']));
     expect(status).toBe(0);
-    // Twice in vain for the first question, never again.
+    // Twice in vain for the first question, then never again.
     expect(judge.requests).toHaveLength(2 + 32);
     const { record } = await readRun(out);
     const [kept] =
@@ -125,7 +125,7 @@ describe('judging', () => {
     expect(kept).toMatchObject({ replies: [{ without: ['response_format', 'temperature'] }] });
   });
 
-  it('can be scored again from the log, strictly or not, and nobody is called', async () => {
+  it('a run can be rescored from its log, strictly or tolerantly, without any call', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 2);
     const out = path.join(scratch.path, 'run');
@@ -141,7 +141,7 @@ describe('judging', () => {
     expect((await evaluate(['rescore', out, '--parser', 'lenient'])).status).toBe(2);
   });
 
-  it('does not compare runs that were judged differently', async () => {
+  it('runs judged differently are not compared', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 3);
     await using judge = await openJudgeServer();
@@ -158,11 +158,11 @@ describe('judging', () => {
     expect(board.printed).toContain('protocol v2 · judge ear');
   });
 
-  it('keeps to its budget', async () => {
+  it('judging stays within its budget', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 2);
     await using judge = await openJudgeServer();
-    // 200 tokens of text, 700 of sound, 60 back: 0.0032 dollars a question.
+    // 200 tokens of text, 700 of audio, 60 of output: 0.0032 dollars per question.
     const prices = ['--judge-prices', '1,4,5', '--max-cost', '0.05', '--judge-concurrency', '2'];
     const out = path.join(scratch.path, 'run');
     const { status, printed } = await evaluate(runOf(set, judge.url, out, prices));
@@ -174,8 +174,8 @@ describe('judging', () => {
   });
 });
 
-describe('prompts', () => {
-  it('are filled in one pass: what is filled in cannot open places of its own', () => {
+describe('judge prompts', () => {
+  it('prompts are filled in one pass, so that inserted text opens no placeholders', () => {
     const template = {
       file: 'x',
       hash: '',
@@ -192,7 +192,7 @@ describe('prompts', () => {
     expect(() => fillTemplate(template, { questions: '' })).toThrow('{{role}}');
   });
 
-  it('come from a folder of the user’s own, or are told to be missing', async () => {
+  it('prompts come from a user’s folder, and missing ones are reported', async () => {
     await using scratch = await openScratch();
     expect(() => readTemplate('v1.txt', scratch.path)).toThrow('--prompts');
     expect(readTemplate('dramatis.txt').hash).toMatch(/^[0-9a-f]{64}$/);

@@ -8,7 +8,7 @@ import {
   tolerantScores,
 } from '../../eval/speechrole/judging/parse-scores.ts';
 
-describe('the strict parser of free texts', () => {
+describe('strict parser of free text', () => {
   it.each([
     ['Fine. [Scores]: (10, 7)', [10, 7]],
     ['Fine, [Scores]: (8,9)', [8, 9]],
@@ -16,7 +16,7 @@ describe('the strict parser of free texts', () => {
     ['[Scores]: (1, 2) and then [Scores]: (3, 4)', [1, 2]],
     ['[Scores]: (12, 0)', [12, 0]],
     ['[Scores]: (８, ９)', [8, 9]],
-  ] as const)('reads %j as the reference does', (text, pair) => {
+  ] as const)('the strict parser reads %j as the reference does', (text, pair) => {
     expect(strictScores(text)).toEqual(pair);
   });
 
@@ -29,12 +29,12 @@ describe('the strict parser of free texts', () => {
     '[Scores]: [8, 9]',
     '[Scores]: （8, 9）',
     '',
-  ])('finds nothing in %j, as the reference does', (text) => {
+  ])('the strict parser finds nothing in %j, as the reference does', (text) => {
     expect(strictScores(text)).toBeNull();
   });
 });
 
-describe('the tolerant parser of free texts', () => {
+describe('tolerant parser of free text', () => {
   it.each([
     ['[Scores]: (8.5, 9)', [8.5, 9]],
     ['**[Scores]:** (8, 9)', [8, 9]],
@@ -48,18 +48,18 @@ describe('the tolerant parser of free texts', () => {
     ['Scores: 8/10, 9/10', [8, 9]],
     ['Scores: A = 8; B = 9', [8, 9]],
     ['Final scores: 8 and 9', [8, 9]],
-  ] as const)('reads %j', (text, pair) => {
+  ] as const)('the tolerant parser reads %j', (text, pair) => {
     expect(tolerantScores(text)).toEqual(pair);
   });
 
   it.each(['[Scores]: (12, 9)', '[Scores]: (0, 9)', 'I would give both a high score.', 'Both deserve 8 of 10', ''])(
-    'finds nothing in %j',
+    'the tolerant parser finds nothing in %j',
     (text) => {
       expect(tolerantScores(text)).toBeNull();
     },
   );
 
-  it('agrees with the strict one wherever that finds scores in range', () => {
+  it('the tolerant parser agrees with the strict one if that finds scores in range', () => {
     const score = fc.integer({ min: 1, max: 10 });
     const noise = fc.stringMatching(/^[a-z .\n*()]{0,40}$/);
     fc.assert(
@@ -70,7 +70,7 @@ describe('the tolerant parser of free texts', () => {
     );
   });
 
-  it('never throws, and never leaves 1 to 10', () => {
+  it('the tolerant parser never throws, and never leaves 1 to 10', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         for (const score of tolerantScores(`[Scores]: ${text}`) ?? []) expect(score >= 1 && score <= 10).toBe(true);
@@ -82,8 +82,8 @@ describe('the tolerant parser of free texts', () => {
 
 const all = (entry: object): string => JSON.stringify(Object.fromEntries(metricKeys.map((key) => [key, entry])));
 
-describe('the parsers of all metrics at once', () => {
-  it('read plain JSON, and JSON in a fence', () => {
+describe('parsers of all metrics at once', () => {
+  it('both parsers read plain JSON and JSON in a fence', () => {
     const text = all({ reason: 'well', score_a: 8, score_b: 9 });
     for (const each of [text, `\`\`\`json\n${text}\n\`\`\``]) {
       expect(strictMetricScores(each)?.Speech_Fluency).toEqual({ reason: 'well', scores: [8, 9] });
@@ -91,12 +91,12 @@ describe('the parsers of all metrics at once', () => {
     }
   });
 
-  it("read a list of scores, and cut numbers as Python's int does", () => {
+  it("both parsers read a list of scores, and truncate numbers as Python's int does", () => {
     expect(strictMetricScores(all({ reason: '', score: [8.9, '9'] }))?.Speech_Fluency.scores).toEqual([8, 9]);
     expect(strictMetricScores(all({ reason: '', score: [8, '9.5'] }))).toBeNull();
   });
 
-  it('differ where a metric is missing: the strict one has nothing, the tolerant one the rest', () => {
+  it('without one metric the strict parser returns nothing, the tolerant one the rest', () => {
     const text = JSON.stringify({ Speech_Fluency: { reason: 'well', score_a: 8, score_b: 9 } });
     expect(strictMetricScores(text)).toBeNull();
     expect(tolerantMetricScores(text)).toEqual({ Speech_Fluency: { reason: 'well', scores: [8, 9] } });
@@ -108,7 +108,7 @@ describe('the parsers of all metrics at once', () => {
     ['keys with blanks', (json: string) => json.replaceAll('_', ' ')],
     ['keys in lower case', (json: string) => json.toLowerCase()],
     ['texts for numbers', (json: string) => json.replaceAll(':8', ':"8/10"')],
-  ])('the tolerant one forgives %s', (_name, spoil) => {
+  ])('the tolerant parser accepts %s', (_name, spoil) => {
     const text = spoil(all({ reason: 'a {brace} and, a comma', score_a: 8, score_b: 9.5 }));
     const found = tolerantMetricScores(text);
     expect(Object.keys(found)).toHaveLength(8);

@@ -14,7 +14,7 @@ import { openScratch } from './scratch.ts';
 
 const forever = new AbortController().signal;
 
-/** Runs a task in a folder, from its log where there is one. */
+/** Runs a task in a folder, resuming from its log if there is one. */
 async function runIn(
   folder: string,
   task: ReturnType<typeof countingTask>,
@@ -39,8 +39,8 @@ async function runIn(
   }
 }
 
-describe('the runner', () => {
-  it('does everything once', async () => {
+describe('runner', () => {
+  it('the runner does every step once', async () => {
     await using scratch = await openScratch();
     const task = countingTask(10);
     expect(await runIn(scratch.path, task)).toBe('finished');
@@ -52,7 +52,7 @@ describe('the runner', () => {
     expect(record.spentDollars).toBeCloseTo(0.2);
   });
 
-  it('goes on where it was aborted, and does nothing twice that is in the log', async () => {
+  it('the runner resumes after an abort and repeats nothing that is in the log', async () => {
     await using scratch = await openScratch();
     const stop = new AbortController();
     let measured = 0;
@@ -75,7 +75,7 @@ describe('the runner', () => {
     expect(after.repeated).toBe(0);
   });
 
-  it('measures everything exactly once, however often it is stopped and whatever fails in between', async () => {
+  it('the runner measures everything exactly once, however often it is stopped and whatever fails', async () => {
     const part = fc.record({
       stopAfter: fc.integer({ min: 1, max: 12 }),
       failing: fc.array(fc.integer({ min: 0, max: 17 })),
@@ -109,7 +109,7 @@ describe('the runner', () => {
     );
   });
 
-  it('notes what fails with its code, goes on with the rest, and tries it again when resumed', async () => {
+  it('the runner logs a failure with its code, continues with the rest, and retries it on resume', async () => {
     await using scratch = await openScratch();
     const task = countingTask(4, {
       solve: (id) => {
@@ -132,22 +132,22 @@ describe('the runner', () => {
     expect((await readRunLog(file)).failures).toEqual([]);
   });
 
-  it('ends when its budget is used up, and goes on with a larger one', async () => {
+  it('the runner ends when its budget is used up, and continues with a larger one', async () => {
     await using scratch = await openScratch();
     const reason = await runIn(scratch.path, countingTask(50), { maxDollars: 0.1, concurrency: 2 });
     expect(reason).toContain('--max-cost 0.1');
     const file = path.join(scratch.path, 'log.jsonl');
     const { spentDollars } = await readRunLog(file);
     expect(spentDollars).toBeGreaterThanOrEqual(0.1);
-    // What was under way when it was used up may still cost something.
+    // Calls in progress when the budget was used up may still cost something.
     expect(spentDollars).toBeLessThanOrEqual(0.14);
     expect(await runIn(scratch.path, countingTask(50), { maxDollars: 10 })).toBe('finished');
     expect((await readRunLog(file)).spentDollars).toBeCloseTo(1);
   });
 });
 
-describe('the log', () => {
-  it('passes over a last line torn by a kill, and cuts it off before going on', async () => {
+describe('run log', () => {
+  it('the run log ignores a last line torn by a kill, and removes it on resume', async () => {
     await using scratch = await openScratch();
     const file = path.join(scratch.path, 'log.jsonl');
     await runIn(scratch.path, countingTask(2));
@@ -160,7 +160,7 @@ describe('the log', () => {
     expect(await readFile(file, 'utf8')).toBe(`${whole}{"event":"resumed","at":"now"}\n`);
   });
 
-  it('cuts off a torn line that is longer than a block', async () => {
+  it('the run log removes a torn line longer than a block', async () => {
     await using scratch = await openScratch();
     const file = path.join(scratch.path, 'log.jsonl');
     await writeFile(file, `${JSON.stringify(plainHeader)}\n{"event":"${'x'.repeat(200_000)}`);
@@ -168,21 +168,21 @@ describe('the log', () => {
     expect(await readFile(file, 'utf8')).toBe(`${JSON.stringify(plainHeader)}\n`);
   });
 
-  it('names a broken line that is not the last', async () => {
+  it('the run log reports a broken line before the last', async () => {
     await using scratch = await openScratch();
     const file = path.join(scratch.path, 'log.jsonl');
     await writeFile(file, `${JSON.stringify(plainHeader)}\nnonsense\n{"event":"ended","at":"now","reason":"x"}\n`);
     await expect(readRunLog(file)).rejects.toMatchObject({ code: 'eval_log', message: expect.stringContaining(':2:') });
   });
 
-  it('does not begin a run where there is one', async () => {
+  it('the run log refuses to start a run in a folder that has one', async () => {
     await using scratch = await openScratch();
     const file = path.join(scratch.path, 'log.jsonl');
     await writeFile(file, `${JSON.stringify(plainHeader)}\n`);
     await expect(openRunLog(file, { fresh: true })).rejects.toMatchObject({ code: 'eval_log' });
   });
 
-  it('belongs to one process at a time; a lock left by a killed one is taken over', async () => {
+  it('the run log belongs to one process at a time, and the lock of a killed process is taken over', async () => {
     await using scratch = await openScratch();
     await writeFile(path.join(scratch.path, 'run.lock'), '1');
     await expect(openRunFolder(scratch.path)).rejects.toMatchObject({ code: 'eval_busy' });

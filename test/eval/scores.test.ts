@@ -29,7 +29,7 @@ function rounded(samples: readonly JudgedSample[], aggregation: Aggregation): nu
 }
 
 describe('scores of published results', () => {
-  it('are those of the golden vectors, for the first judge', async () => {
+  it('scores equal the golden vectors of the first judge', async () => {
     const { protocols, samples } = await resultsOf(v1ResultFile());
     expect(protocols).toEqual(['v1']);
     expect(samples.map(({ id }) => id)).toEqual(['multi/Coriolanus/0', 'multi/Coriolanus/1']);
@@ -39,7 +39,7 @@ describe('scores of published results', () => {
     ]);
   });
 
-  it('are those of the golden vectors, for the second judge', async () => {
+  it('scores equal the golden vectors of the second judge', async () => {
     const { protocols, samples } = await resultsOf(v2ResultFile());
     expect(protocols).toEqual(['v2']);
     const expected = [1, 0.8889, 0.95, 0.7778, 0.8889, 0.8333, 0.8, 0.9, 0.8799];
@@ -47,7 +47,7 @@ describe('scores of published results', () => {
     expect(rounded(samples, 'ratio-of-sums')).toEqual(expected);
   });
 
-  it('of several systems at once are refused, not mixed', async () => {
+  it('results of several systems at once are refused, not mixed', async () => {
     await using scratch = await openScratch();
     for (const system of ['one', 'other']) {
       await mkdir(path.join(scratch.path, system, 'multi'), { recursive: true });
@@ -56,7 +56,7 @@ describe('scores of published results', () => {
     await expect(readResults(scratch.path)).rejects.toThrow('give the folder of one system');
   });
 
-  it('name the files that are none, and keep the rest', async () => {
+  it('files that are not results are reported by name, and the others are kept', async () => {
     await using scratch = await openScratch();
     await writeFile(path.join(scratch.path, 'Thor.json'), v2ResultFile());
     await writeFile(path.join(scratch.path, 'broken.json'), '{"no": "list"}');
@@ -70,16 +70,16 @@ describe('scores of published results', () => {
   });
 });
 
-describe("the paper's tables", () => {
+describe('tables of the paper', () => {
   it.each([...paperTables.table2, ...paperTables.table3])(
-    'give an overall of $overall for $system, $language',
+    'the overall score of $system in $language is $overall',
     ({ values, overall }) => {
-      // Printed with four decimals each, so the mean of eight is known to within half a unit of the last.
+      // Printed with four decimals each, so the mean of eight is known to within half a unit of the last digit.
       expect(Math.abs((overallOf(values) as number) - overall)).toBeLessThan(0.000_101);
     },
   );
 
-  it('hold all rows, and all roles', () => {
+  it('the tables of the paper have all rows and all roles', () => {
     expect([paperTables.table2.length, paperTables.table3.length]).toEqual([22, 8]);
     const roles = Object.values(paperRoles);
     expect(roles).toHaveLength(98);
@@ -87,7 +87,7 @@ describe("the paper's tables", () => {
     expect(roles.filter(({ split }) => split === 'dev')).toHaveLength(20);
   });
 
-  it('never share a table with runs that were judged otherwise', () => {
+  it('the tables of the paper are not shown with runs that were judged differently', () => {
     const [paper] = paperRows('table2');
     const ours = { ...(paper as NonNullable<typeof paper>), system: 'ours', protocol: 'dramatis', judge: 'qwen' };
     const tables = leaderboard([...paperRows('table2'), ours]);
@@ -97,7 +97,7 @@ describe("the paper's tables", () => {
   });
 });
 
-/** Judged dialogues, made up: four of each role, the test scored around `share` of a reference of 8. */
+/** Made-up judged dialogues: four per role, the test scored around `share` of a reference of 8. */
 function madeUp(roles: number, share: number, seed: number): JudgedSample[] {
   const random = seededRandom(seed);
   return Array.from({ length: roles * 4 }, (_, index) => {
@@ -117,7 +117,7 @@ function madeUp(roles: number, share: number, seed: number): JudgedSample[] {
 }
 
 describe('scores', () => {
-  it('count what is unscored and what failed, and never take them for 0', () => {
+  it('unscored and failed samples are counted, and never as 0', () => {
     const [first, second, third] = madeUp(3, 0.5, 1).filter((_, index) => index % 4 === 0);
     const samples = [
       first,
@@ -134,7 +134,7 @@ describe('scores', () => {
     expect(overallOf([1, 1, 1, 1, 1, 1, 1, null])).toBeNull();
   });
 
-  it('have intervals that hold the truth about as often as they should', () => {
+  it('confidence intervals cover the truth about as often as they should', () => {
     let held = 0;
     for (let seed = 0; seed < 100; seed += 1) {
       const { overall } = scoreRow(madeUp(20, 0.8, seed + 10), { aggregation: 'mean-of-ratios', seed, resamples: 300 });
@@ -144,14 +144,14 @@ describe('scores', () => {
     expect(held).toBeLessThan(100);
   });
 
-  it('do not depend on the order of dialogues', () => {
+  it('scores do not depend on the order of dialogues', () => {
     const samples = madeUp(10, 0.7, 3);
     const how = { aggregation: 'mean-of-ratios', ...seeded } as const;
     const [one, other] = [scoreRow(samples, how), scoreRow(samples.toReversed(), how)];
     expect(one.overall.low).toBeCloseTo(other.overall.low as number, 10);
   });
 
-  it('tell two runs apart by their differences on the same dialogues', () => {
+  it('two runs are compared by their differences on the same dialogues', () => {
     const a = madeUp(20, 0.7, 1);
     const b = madeUp(20, 0.75, 2).slice(0, 60);
     const differences = compareRuns(a, b, { aggregation: 'mean-of-ratios', ...seeded });

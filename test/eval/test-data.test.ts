@@ -25,8 +25,8 @@ const released = {
   role_speech_path: 'test_data/single_turn_speech/x/1_role.wav',
 };
 
-describe('the test data', () => {
-  it('is read with paths relative to the folder that contains it, and roles as their files are called', async () => {
+describe('test data', () => {
+  it('test data is read with paths relative to its parent folder, and roles as their files are named', async () => {
     await using scratch = await openScratch();
     await put(scratch.path, {
       'test_data/single_turn/Dr. Frank-N-Furter.json': [dialogue(released), dialogue(released)],
@@ -49,7 +49,7 @@ describe('the test data', () => {
     }
   });
 
-  it('may have three references, of which one is chosen, and sound inside, which is passed over', async () => {
+  it('test data may have three references, one of which is chosen, and ignores audio inside', async () => {
     await using scratch = await openScratch();
     const speech = { user_speech_path: 'u.wav', role_speech_path1: 'r1.wav', role_speech_path2: 'r2.wav' };
     const inside = { user_speech_base64: 'data:audio/wav;base64,AAAA' };
@@ -66,7 +66,7 @@ describe('the test data', () => {
     expect(await chosen('role_speech_path3')).toEqual(['r1.wav', '1_role.wav']);
   });
 
-  it('is told of by name where it is missing, broken or mislabelled', async () => {
+  it('missing, broken and mislabelled test data is reported by name', async () => {
     await using scratch = await openScratch();
     await put(scratch.path, {
       'test_data/single_turn/Raylan Givens.json': [dialogue(released, 'Blair Waldorf from Gossip_Girl.')],
@@ -86,7 +86,7 @@ describe('the test data', () => {
     await expect(readTestData(path.join(scratch.path, 'nowhere'))).rejects.toMatchObject({ code: 'eval_data' });
   });
 
-  it('names the role as the judge of the reference is told', () => {
+  it('the role is named to the judge as the reference names it', () => {
     expect(roleNameOf('I want you to act like Thor from Thor-Ragnarok.\nI want')).toBe('Thor from Thor-Ragnarok');
     expect(roleNameOf('You are Thor.')).toBeNull();
   });
@@ -113,7 +113,7 @@ const turns = (count: number, name: string): object[] =>
   }));
 
 describe('outputs of a system', () => {
-  it('are read in the new form and the old one, with paths relative to what contains them', async () => {
+  it('outputs are read in the new and the old form, with paths relative to their folder', async () => {
     await using scratch = await openScratch();
     await put(scratch.path, {
       'model_output/x/multi_result/json/HAL 9000.json': { dialogue_0: turns(2, 'no'), dialogue_1: turns(2, 'h') },
@@ -129,7 +129,7 @@ describe('outputs of a system', () => {
     }
   });
 
-  it('are told of by name where they are missing', async () => {
+  it('missing outputs are reported by name', async () => {
     await using scratch = await openScratch();
     await put(scratch.path, {
       'x/multi_result/json/HAL 9000.json': { dialogue_0: turns(2, 'h'), dialogue_1: turns(1, 'h') },

@@ -23,13 +23,13 @@ it('392 dialogues × 8 metrics keep the judge busy, and 1 % faults are all accou
   await using judge = await openJudgeServer({ faultAt, delayMs: 5 });
   const out = path.join(scratch.path, 'run');
   const concurrency = 32;
-  // Without further tries by the endpoint, what the server spoils shows as failed.
+  // Without retries of the endpoint, every injected fault shows as failed.
   const more = ['--protocol', 'v1', '--judge-concurrency', String(concurrency), '--retries', '0'];
   await evaluate(runOf(set, judge.url, out, more));
   const { health, groups } = summarizeRun(await readRun(out));
   const of = (...names: JudgeFault[]): number => names.reduce((sum, name) => sum + (judge.faults[name] ?? 0), 0);
   expect(health.asked + health.failed).toBe(392 * 8);
-  // A server that fails, or breaks off, is a failure; a reply without scores is asked for again.
+  // Errors and broken responses are failures; a reply without scores is requested again.
   expect(health.failed).toBe(of('status-500', 'status-429', 'cut'));
   expect(health.repeatedReplies).toBe(of('garbled', 'refusal', 'filter'));
   expect(health).toMatchObject({ scored: health.asked, unparsed: 0, refused: 0 });

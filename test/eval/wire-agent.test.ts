@@ -22,7 +22,7 @@ function multi(samples: readonly DialogueSample[]): DialogueSample {
   return { ...found, input: { ...found.input, systemPrompt: found.input.systemPrompt + script } };
 }
 
-/** One dialogue of two turns with a server; what came of it, and the store that holds its sound. */
+/** One dialogue of two turns with a server: its result, and the store of its audio. */
 async function converse(
   folder: string,
   where: Pick<WireAgentSettings, 'url'> & Partial<WireAgentSettings>,
@@ -61,8 +61,8 @@ async function converse(
 const texts = (history: readonly { readonly role: string; readonly text: string }[] | undefined): string[] =>
   (history ?? []).filter(({ role }) => role !== 'system').map(({ role, text }) => `${role}: ${text}`);
 
-describe('a dialogue with a server', () => {
-  it('streams the recordings, takes the agent’s own replies as history, and keeps all that came back', async () => {
+describe('dialogue with a server', () => {
+  it('the wire agent streams the recordings, keeps the agent’s own replies as history, and stores all it received', async () => {
     await using scratch = await openScratch();
     await using rig = await openRig({
       hears: ['first question', 'second question'],
@@ -86,7 +86,7 @@ describe('a dialogue with a server', () => {
     expect(answers[0]?.firstAudioMs).toBeGreaterThanOrEqual(0);
   });
 
-  it('may go on from the reference’s answers, and may be held in writing', async () => {
+  it('the wire agent may continue from the reference’s replies, and may send text', async () => {
     await using scratch = await openScratch();
     await using rig = await openRig({ says: ['First answer.', 'Second answer.'] });
     const { answers } = await converse(scratch.path, { url: rig.url, teacherForced: true, userText: true });
@@ -98,7 +98,7 @@ describe('a dialogue with a server', () => {
     ]);
   });
 
-  it('is held anew where the mind failed for a moment, and given up where the server knows no such character', async () => {
+  it('the wire agent repeats a dialogue after a transient LLM failure, and gives up if the server lacks the character', async () => {
     await using scratch = await openScratch();
     await using rig = await openRig({ says: [new Error('a moment of weakness'), 'First answer.', 'Second answer.'] });
     const { answers } = await converse(scratch.path, { url: rig.url }, 2);
@@ -107,7 +107,7 @@ describe('a dialogue with a server', () => {
     await expect(nobody).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
 
-  it('is held with anybody who speaks OpenAI Realtime', async () => {
+  it('the wire agent works with any OpenAI Realtime server', async () => {
     await using scratch = await openScratch();
     await using server = await openRealtimeServer('Good evening.');
     const { answers } = await converse(scratch.path, {
@@ -128,7 +128,7 @@ describe('a dialogue with a server', () => {
 });
 
 describe('roles as characters', () => {
-  it('are packs that the server reads: the prompt as it is, or a character of ours with the script as scene', async () => {
+  it('roles become packs that the server reads: with the prompt verbatim, or as our character with the script as scene', async () => {
     await using scratch = await openScratch();
     const { data } = await makeJudgedSet(scratch.path, 3);
     const { samples } = await readTestData(data);
@@ -147,7 +147,7 @@ describe('roles as characters', () => {
     );
   });
 
-  it('have ids of their own, whatever the roles are called', () => {
+  it('roles get valid ids, whatever they are called', () => {
     expect(characterIdOf('D_Artagnan')).toBe('speechrole-d-artagnan');
     expect(characterIdOf('Frank T.J. Mackey')).toBe('speechrole-frank-t-j-mackey');
     expect(characterIdOf('HAL 9000')).toBe('speechrole-hal-9000');

@@ -4,12 +4,12 @@ import { omniKinds, recognizerKinds, synthesizerKinds } from '../../server/engin
 
 /** A kind of engine, with the configured engine of that kind, if any. */
 export interface ChosenEngine {
-  readonly role: 'recognizer' | 'mind' | 'synthesizer' | 'omni';
+  readonly role: 'asr' | 'llm' | 'tts' | 'omni';
   readonly kind: string;
   readonly planned?: PlannedEngine;
 }
 
-const kinds = { recognizer: recognizerKinds, mind: chatKinds, synthesizer: synthesizerKinds, omni: omniKinds };
+const kinds = { asr: recognizerKinds, llm: chatKinds, tts: synthesizerKinds, omni: omniKinds };
 
 /** Every engine of the plan that is not embedded, then every kind that the plan does not use. */
 export function chosenEngines(plan: EnginePlan): readonly ChosenEngine[] {

@@ -25,14 +25,14 @@ if (character === undefined) throw new Error('there is nobody to speak as');
 const sentence = 'The weather is fine today.';
 
 const suites: Readonly<Record<ChosenEngine['role'], (title: string, planned: PlannedEngine) => Promise<void>>> = {
-  async recognizer(title, planned) {
+  async asr(title, planned) {
     const speech = await said(sentence);
     recognizerConformance({ title, ...each(() => openRecognizer(planned)), speech, says: /fine/i, timeoutMs });
   },
-  async mind(title, planned) {
+  async llm(title, planned) {
     chatConformance({ title, ...each(() => openChat(planned)), says: /\S/ });
   },
-  async synthesizer(title, planned) {
+  async tts(title, planned) {
     const { clones } = await openSynthesizer(planned);
     const voice = voiceOf(character, { voices: planned.voices, references: plan.references, clones });
     synthesizerConformance({ title, ...each(() => openSynthesizer(planned)), voice, timeoutMs });
@@ -56,7 +56,7 @@ for (const { role, kind, planned } of chosenEngines(plan)) {
 
 /** Reason why an engine cannot be tested; undefined if it can. */
 async function fault(role: ChosenEngine['role'], planned: PlannedEngine): Promise<string | undefined> {
-  const openers = { recognizer: openRecognizer, mind: openChat, synthesizer: openSynthesizer, omni: openOmni };
+  const openers = { asr: openRecognizer, llm: openChat, tts: openSynthesizer, omni: openOmni };
   try {
     const opened: OpenedEngine<unknown> = await openers[role](planned);
     await opened.engine.check?.({ signal: AbortSignal.timeout(timeoutMs) });

@@ -46,9 +46,9 @@ export async function openCascadeServers(): Promise<
         voices: { '*': 'af_heart' },
       },
     },
-    recognizer: 'ear',
-    mind: 'llama',
-    synthesizer: 'mouth',
+    asr: 'ear',
+    llm: 'llama',
+    tts: 'mouth',
   });
   return {
     ear,

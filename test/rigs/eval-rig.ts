@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { runEval } from '../../eval/cli/eval.ts';
 import type { EvalHost } from '../../eval/host.ts';
-import { helpText, optionProblem } from '../../server/terminal/help-text.ts';
 
 /** Runs the evaluation harness like the command line, without a process; records its output. */
 export async function evaluate(
@@ -10,11 +9,6 @@ export async function evaluate(
 ): Promise<{ readonly status: number; readonly printed: string }> {
   const printed: string[] = [];
   const status = await runEval(args, {
-    version: '0.1.0',
-    serverFlags: {},
-    secretFlags: [],
-    helpText,
-    optionProblem,
     startServer: () => Promise.reject(new Error('no server here')),
     signal: new AbortController().signal,
     environment: {},

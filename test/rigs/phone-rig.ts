@@ -1,8 +1,9 @@
+import type { ServerEvent } from '../../server/protocol/server-events.ts';
 import { expect } from 'vitest';
 import { MediaStream, telephoneSession } from '../../server/transports/phone/media-stream.ts';
 import type { TwilioCommand } from '../../server/transports/phone/messages.ts';
 import { floatsFromG711, g711FromFloats } from '../../voices/dsp/g711.ts';
-import type { ServerEvent } from '../../server/realtime/connection.ts';
+import type { OutgoingAudio } from '../../server/realtime/wire-event.ts';
 import { settle } from '../fakes/clock.ts';
 import type { fakeEngines } from '../fakes/engines.ts';
 import { recordConnection } from './connection-rig.ts';
@@ -91,19 +92,24 @@ export function call(
     tell: (command) => twilio.take(command),
     ask(event) {
       asked.push(event);
-      rig.send(event);
+      rig.connection.receive(event);
     },
+    hear: (samples) => rig.connection.receiveAudio(samples, 8_000),
   });
   const { audio } = telephoneSession;
   const turnDetection = { type: 'server_vad', interrupt_response: options.interrupts ?? true } as const;
   const startWith = { audio: { ...audio, input: { ...audio?.input, turn_detection: turnDetection } } };
-  const forward = (event: ServerEvent): boolean => {
-    if (event.type === 'response.output_audio.delta')
-      twilio.expect(Buffer.from(String(event['delta']), 'base64').length);
-    if (event.type === 'x_dramatis.hold') twilio.skip();
-    return stream.send(event);
+  const peer = {
+    send(event: ServerEvent) {
+      if (event.type === 'x_dramatis.hold') twilio.skip();
+      return stream.send(event);
+    },
+    sendAudio(audio: OutgoingAudio) {
+      twilio.expect(audio.encoded?.length ?? 0);
+      return stream.sendAudio(audio);
+    },
   };
-  const rig = recordConnection(options, { startWith, holds: true, forward });
+  const rig = recordConnection(options, { startWith, client: { holds: true }, peer });
   const { clock, events } = rig;
   const returnMarks = (): void => {
     if (options.marks === 'never') return;

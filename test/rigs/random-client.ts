@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { silence, tone } from '../fakes/vad.ts';
-import type { connect } from './wire-rig.ts';
+import type { connect } from './connection-rig.ts';
 
 /** A connection on fakes, as `wire-rig.ts` opens it. */
 type Wire = ReturnType<typeof connect>;

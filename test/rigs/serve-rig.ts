@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach } from 'vitest';
 import { WebSocket, type ClientOptions } from 'ws';
 import { loadCharacters } from '../../characters/character.ts';
@@ -13,10 +13,12 @@ import { openMemories } from '../../server/memory/memories.ts';
 import type { VoiceWatch } from '../../server/telemetry/voice-watch.ts';
 import { openTls } from '../../server/tls/credentials.ts';
 import { fakeEngines } from '../fakes/engines.ts';
+import OpenAI, { APIError } from 'openai';
 
 export const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
 
 const open: { close(): Promise<unknown> }[] = [];
+
 afterEach(async () => {
   await Promise.all(open.splice(0).map((app) => app.close()));
 });
@@ -120,4 +122,37 @@ export function record(socket: WebSocket) {
       }
     },
   };
+}
+
+/** A server, with a stock client. */
+export async function client(engines: Engines = fakeEngines(), flags: Record<string, string> = {}) {
+  const server = await serve({ engines, flags });
+  return { ...server, openai: new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 }) };
+}
+
+/** Status, code and param of the error that a stock client gets. */
+export async function failureOf(call: Promise<unknown>): Promise<{ status: unknown; code: unknown; param: unknown }> {
+  const fault = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(fault instanceof APIError)) throw new Error(`no API error: ${String(fault)}`);
+  return { status: fault.status as unknown, code: fault.code, param: fault.param };
+}
+
+/** Sends a raw request, waits for `begun`, hangs up, and waits for `ended`. */
+export async function hangUp(
+  port: number,
+  path: string,
+  body: string,
+  begun: Promise<unknown>,
+  ended: Promise<unknown>,
+) {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
+  socket.write(`${head}\r\n\r\n${body}`);
+  await begun;
+  socket.destroy();
+  await ended;
 }

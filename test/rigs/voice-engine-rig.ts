@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import type { CallCost } from '../../voices/calls/calls.ts';
 import type { CallPolicy } from '../../voices/calls/call-policy.ts';
 import { openContext, type Adapter } from '../../voices/calls/context.ts';
@@ -11,7 +10,6 @@ import type { ReferenceVoice, SpeechChunk, SpeechSynthesizer, Voice } from '../.
 import { writeWav } from '../../voices/dsp/wav.ts';
 import { secretKey, type Opened } from '../conformance/upstream.ts';
 import type { EngineServer } from '../fakes/servers/engine-server.ts';
-import { pcmOf } from '../fakes/server-audio.ts';
 import { tone } from '../fakes/vad.ts';
 
 /** A reference clip for the tests of one file. */
@@ -35,7 +33,10 @@ export function openEngine<Engine, Settings>(
   log?: (cost: CallCost) => void,
 ): Engine & EngineLifecycle {
   const settings = adapter.settings.parse(given);
-  return adapter.open(settings, openContext('voice', { key: secretKey, care: [care, adapter.care?.(settings)], log }));
+  return adapter.open(
+    settings,
+    openContext('voice', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)], log }),
+  );
 }
 
 /** A synthesizer with its server, for the conformance suite; both are closed after each test. */
@@ -65,43 +66,4 @@ export async function say(
 
 export async function* phrasesOf(...texts: readonly string[]): AsyncGenerator<{ text: string }> {
   for (const text of texts) yield { text };
-}
-
-/** Audio that goes on until the client has left. */
-export async function* untilLeft(server: () => EngineServer, sampleRate: number): AsyncGenerator<Buffer> {
-  while (server().abandoned === 0) {
-    yield pcmOf('never', sampleRate).subarray(0, 961);
-    await pause(1);
-  }
-}
-
-/**
- * A barge-in while the server is still sending; the server must see the connection close. Resolves to the number of
- * chunks delivered after that. `when`: barge in after the first audio, or, if audio arrives all at once, when the
- * server has the request.
- */
-export async function chunksAfterHangUp(
-  engine: SpeechSynthesizer,
-  voice: Voice,
-  server: EngineServer,
-  when: 'heard' | 'asked' | (() => boolean) = 'heard',
-): Promise<number> {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const reason = new Error('the user spoke');
-  let late = 0;
-  const listen = async (): Promise<void> => {
-    for await (const _chunk of engine.speak(phrasesOf('Mind the step.', 'And the door.'), { signal, voice })) {
-      late += signal.aborted ? 1 : 0;
-      controller.abort(reason);
-    }
-  };
-  const ended = listen().catch((cause: unknown) => cause);
-  if (when !== 'heard') {
-    await expect.poll(when === 'asked' ? () => server.open === 1 : when).toBe(true);
-    controller.abort(reason);
-  }
-  expect(await ended).toBe(reason);
-  await expect.poll(() => [server.abandoned, server.open]).toEqual([1, 0]);
-  return late;
 }

@@ -5,11 +5,11 @@ import { concatSamples, durationMs, floatsFromPcm16, pcm16FromFloats, Rechunker 
 const anySamples = fc.float32Array({ min: -1, max: 1, noNaN: true, maxLength: 300 });
 
 describe('audio', () => {
-  it('knows how long a frame is', () => {
+  it('the duration of a frame follows from its samples and rate', () => {
     expect(durationMs({ samples: new Float32Array(512), sampleRate: 16_000, atMs: 7 })).toBe(32);
   });
 
-  it('keeps 16-bit PCM as it is on the way to floats and back', () => {
+  it('16-bit PCM survives the way to floats and back unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -32_768, max: 32_767 })), (values) => {
         const bytes = Buffer.alloc(values.length * 2);
@@ -19,7 +19,7 @@ describe('audio', () => {
     );
   });
 
-  it('rounds floats to the nearest of 16 bits', () => {
+  it('floats are rounded to the nearest 16-bit value', () => {
     fc.assert(
       fc.property(anySamples, (samples) => {
         const back = floatsFromPcm16(pcm16FromFloats(samples));
@@ -30,27 +30,27 @@ describe('audio', () => {
     );
   });
 
-  it('clips what is too loud and silences what is no number', () => {
+  it('floats beyond full scale are clipped, and NaN becomes silence', () => {
     const bytes = pcm16FromFloats(
       Float32Array.of(2, -2, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
     );
     expect([0, 2, 4, 6, 8].map((offset) => bytes.readInt16LE(offset))).toEqual([32_767, -32_768, 0, 32_767, -32_768]);
   });
 
-  it('ignores an odd last byte, and reads bytes from the middle of a buffer', () => {
+  it('an odd last byte is ignored, and bytes in the middle of a buffer are read', () => {
     const bytes = Buffer.from([9, 0, 0x40, 0, 0x80, 7]);
     expect([...floatsFromPcm16(bytes.subarray(1))]).toEqual([0.5, -1]);
     expect([...floatsFromPcm16(new Uint8Array([0]))]).toEqual([]);
   });
 
-  it('joins blocks', () => {
+  it('blocks of samples are concatenated', () => {
     expect(concatSamples([])).toEqual(new Float32Array(0));
     expect(concatSamples([Float32Array.of(1, 2), new Float32Array(0), Float32Array.of(3)])).toEqual(
       Float32Array.of(1, 2, 3),
     );
   });
 
-  it('cuts a stream into equal windows and loses nothing', () => {
+  it('a stream is rechunked into equal windows without loss', () => {
     fc.assert(
       fc.property(
         fc.array(anySamples, { maxLength: 10 }),

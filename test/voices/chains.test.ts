@@ -39,7 +39,7 @@ synthesizerConformance({
   voice,
 });
 
-/** Fails once it has heard so many frames, or at the end. Hears nothing in silence. */
+/** Fails after this many frames, or at the end. Returns an empty transcript for silence. */
 function failsAfter(frames: number): SpeechRecognizer {
   return {
     name: 'first',
@@ -61,8 +61,8 @@ function failsAfter(frames: number): SpeechRecognizer {
   };
 }
 
-describe('a chain of recognizers', () => {
-  it('has the next engine hear the utterance from its beginning', async () => {
+describe('recognizer chain', () => {
+  it('the next recognizer of a chain gets the utterance from its beginning', async () => {
     const second = fakeRecognizer(['hello there']);
     async function* frames(): AsyncGenerator<AudioFrame> {
       yield* vadFrames(tone(640, 16_000), 16_000);
@@ -74,7 +74,7 @@ describe('a chain of recognizers', () => {
     expect(chain).toMatchObject({ name: 'first, then fake-recognizer', languages: ['de', 'en'] });
   });
 
-  it('throws what the last engine throws', async () => {
+  it('a recognizer chain throws the error of its last engine', async () => {
     const last = new EngineError('second', 'ENGINE_TIMEOUT', 'late');
     async function* frames(): AsyncGenerator<AudioFrame> {
       yield* vadFrames(tone(640, 16_000), 16_000);
@@ -83,7 +83,7 @@ describe('a chain of recognizers', () => {
     await expect(Array.fromAsync(listening)).rejects.toBe(last);
   });
 
-  it('hides no bug of ours', async () => {
+  it('a recognizer chain does not hide our own bugs', async () => {
     const bug = new TypeError('a bug');
     async function* frames(): AsyncGenerator<AudioFrame> {
       yield* vadFrames(tone(640, 16_000), 16_000);
@@ -93,8 +93,8 @@ describe('a chain of recognizers', () => {
   });
 });
 
-describe('a chain of synthesizers', () => {
-  it('loses no phrase that the failed engine had asked for', async () => {
+describe('synthesizer chain', () => {
+  it('a synthesizer chain loses no phrase that the failed engine had consumed', async () => {
     const asksAhead: SpeechSynthesizer = {
       ...fakeSynthesizer(),
       // oxlint-disable-next-line require-yield -- it fails before it says anything
@@ -121,7 +121,7 @@ describe('a chain of synthesizers', () => {
     expect(second.spoken).toEqual(['One. ', 'Two. ', 'Three.']);
   });
 
-  /** Says so many words of a phrase, then fails. */
+  /** Speaks this many words of a phrase, then fails. */
   function stumbles(words: number): SpeechSynthesizer {
     return {
       ...fakeSynthesizer(),
@@ -138,7 +138,7 @@ describe('a chain of synthesizers', () => {
     };
   }
 
-  it('goes on with the words that were not said, in the voice of the next engine', async () => {
+  it('a synthesizer chain continues with the unspoken words in the voice of the next engine', async () => {
     const second = fakeSynthesizer();
     const voices: Voice[] = [];
     const spy: SpeechSynthesizer = {

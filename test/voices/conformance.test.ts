@@ -52,7 +52,7 @@ if (espeak !== undefined) {
 turnDetectorConformance({ title: 'the fake', ...fresh(() => fakeTurnDetector([0.5])) });
 turnDetectorConformance({ title: 'prosody', ...fresh(() => openProsody()) });
 
-/** A text as one of our own voices says it, at 16 kHz. */
+/** A text spoken by one of our own voices, at 16 kHz. */
 async function said(text: string, engine: SpeechSynthesizer): Promise<Float32Array> {
   async function* phrases(): AsyncGenerator<{ text: string }> {
     yield { text };

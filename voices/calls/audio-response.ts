@@ -22,6 +22,6 @@ export async function* sendForAudio(
  */
 export async function* audioOf(upstream: Upstream, reply: HttpReply, raw: RawFormat): AsyncGenerator<PcmBlock> {
   const type = reply.headers['content-type'] ?? '';
-  if (/html|json|text\//.test(type)) throw badReply(upstream, `${type.split(';')[0]} instead of sound`);
+  if (/html|json|text\//.test(type)) throw badReply(upstream, `${type.split(';')[0]} instead of audio`);
   yield* pcmBlocks(reply.body, raw);
 }

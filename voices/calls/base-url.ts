@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const baseUrlSchema = z
   .url({ protocol: /^(?:https?|wss?)$/ })
   .refine((url) => URL.parse(url)?.username === '' && URL.parse(url)?.password === '', {
-    message: 'holds a user or a password: put the key into an environment variable and name it in "apiKeyEnv"',
+    message: 'contains a user name or a password: put the key into an environment variable and name it in "apiKeyEnv"',
   });
 
 /**

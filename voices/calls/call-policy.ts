@@ -48,7 +48,7 @@ export interface ResolvedCallPolicy {
   readonly graceMs: number;
 }
 
-const usualCare: ResolvedCallPolicy = {
+const defaultCallPolicy: ResolvedCallPolicy = {
   timeouts: { queueMs: 10_000, connectMs: 5_000, firstByteMs: 20_000, betweenBytesMs: 15_000, wholeMs: 180_000 },
   concurrency: 8,
   retries: 1,
@@ -59,8 +59,8 @@ const usualCare: ResolvedCallPolicy = {
 
 /** Merges call policies; the first that sets a value wins: the user's, then the adapter's, then the defaults. */
 export function resolveCallPolicy(...wishes: readonly (CallPolicy | undefined)[]): ResolvedCallPolicy {
-  const merged: Record<string, unknown> = { ...usualCare };
-  const timeouts: Record<string, number> = { ...usualCare.timeouts };
+  const merged: Record<string, unknown> = { ...defaultCallPolicy };
+  const timeouts: Record<string, number> = { ...defaultCallPolicy.timeouts };
   for (const wish of wishes.toReversed()) {
     for (const [name, value] of Object.entries(wish ?? {})) if (value !== undefined) merged[name] = value;
     for (const [stage, value] of Object.entries(wish?.timeouts ?? {})) if (value !== undefined) timeouts[stage] = value;

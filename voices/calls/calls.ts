@@ -37,8 +37,8 @@ export interface CallCost extends Meter {
 
 /** Health of an engine and counters of its calls. */
 export interface CallsHealth {
-  /** `failing`: its last call failed. `resting`: several did, and the circuit breaker is open for a while. */
-  readonly state: 'ok' | 'failing' | 'resting';
+  /** `failing`: its last call failed. `circuit_open`: several did, and the circuit breaker is open. */
+  readonly state: 'ok' | 'failing' | 'circuit_open';
   readonly running: number;
   readonly waiting: number;
   readonly calls: number;
@@ -78,8 +78,8 @@ const usualPauseMs = 200;
 const longestPauseMs = 2_000;
 
 /** Opens the calls of one engine. `log` receives the cost of each call. */
-export function openCalls(name: string, care: ResolvedCallPolicy, options: CallsSettings = {}): Calls {
-  return new EngineCalls(name, care, options);
+export function openCalls(name: string, policy: ResolvedCallPolicy, options: CallsSettings = {}): Calls {
+  return new EngineCalls(name, policy, options);
 }
 
 export interface CallsSettings {
@@ -92,7 +92,7 @@ export interface CallsSettings {
 class EngineCalls implements Calls {
   readonly name: string;
   readonly circuit: CircuitBreaker;
-  readonly #care: ResolvedCallPolicy;
+  readonly #policy: ResolvedCallPolicy;
   readonly #log: ((cost: CallCost) => void) | undefined;
   readonly #limiter: Limiter;
   readonly #gated: boolean;
@@ -103,15 +103,15 @@ class EngineCalls implements Calls {
 
   constructor(
     name: string,
-    care: ResolvedCallPolicy,
-    { circuit = createCircuitBreaker(care), gated = true, log }: CallsSettings,
+    policy: ResolvedCallPolicy,
+    { circuit = createCircuitBreaker(policy), gated = true, log }: CallsSettings,
   ) {
     this.name = name;
     this.circuit = circuit;
-    this.#care = care;
+    this.#policy = policy;
     this.#log = log;
     this.#gated = gated;
-    this.#limiter = openLimiter(care.concurrency);
+    this.#limiter = openLimiter(policy.concurrency);
   }
 
   get isFull(): boolean {
@@ -134,13 +134,13 @@ class EngineCalls implements Calls {
     const run = new ActiveCall(signal);
     let leave: (() => void) | undefined;
     try {
-      const { queueMs, wholeMs } = this.#care.timeouts;
-      const full = `all of its ${this.#care.concurrency} places are taken`;
+      const { queueMs, wholeMs } = this.#policy.timeouts;
+      const full = `all ${this.#policy.concurrency} concurrent calls are in use`;
       if (!background) run.limit(queueMs, this.#fault(full, 'ENGINE_UNAVAILABLE'));
-      const giveWay = background ? (): void => run.cut(new Preempted('somebody waits for the engine')) : undefined;
+      const giveWay = background ? (): void => run.cut(new Preempted('a conversation needs the engine')) : undefined;
       leave = await this.#limiter.enter({ signal: run.signal, owner, giveWay });
       run.begin();
-      run.limit(wholeMs, this.#fault(`not finished within ${wholeMs / 1_000} s`, 'ENGINE_TIMEOUT'));
+      run.limit(wholeMs, this.#fault(`the call did not finish within ${wholeMs / 1_000} s`, 'ENGINE_TIMEOUT'));
       yield* this.#tries(run, request);
       run.outcome = 'ok';
     } catch (cause) {
@@ -150,7 +150,7 @@ class EngineCalls implements Calls {
       throw cause;
     } finally {
       run.end();
-      const { graceMs } = this.#care;
+      const { graceMs } = this.#policy;
       if (leave !== undefined && run.outcome === 'aborted' && graceMs > 0) setTimeout(leave, graceMs).unref();
       else leave?.();
       this.#conclude(run);
@@ -167,7 +167,7 @@ class EngineCalls implements Calls {
 
   health(): CallsHealth {
     return {
-      state: this.circuit.restsBecause() !== undefined ? 'resting' : this.#isFailing ? 'failing' : 'ok',
+      state: this.circuit.openBecause() !== undefined ? 'circuit_open' : this.#isFailing ? 'failing' : 'ok',
       running: this.#limiter.running,
       waiting: this.#limiter.waiting,
       calls: this.#calls,
@@ -191,7 +191,7 @@ class EngineCalls implements Calls {
         return;
       } catch (cause) {
         run.signal.throwIfAborted();
-        const mayTryAgain = run.firstMs === undefined && run.tries <= this.#care.retries;
+        const mayTryAgain = run.firstMs === undefined && run.tries <= this.#policy.retries;
         const pauseMs = mayTryAgain ? pauseBeforeNext(cause) : undefined;
         if (pauseMs === undefined) throw cause;
         await pause(pauseMs, undefined, options).catch(() => options.signal.throwIfAborted());
@@ -251,7 +251,7 @@ class ActiveCall {
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#cut.abort(new Error('nobody listens any more'));
+    this.#cut.abort(new Error('the call has ended'));
   }
 
   cost(): Omit<CallCost, 'engine'> {

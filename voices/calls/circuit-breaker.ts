@@ -3,7 +3,7 @@ import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.t
 /** Circuit breaker: blocks calls to an engine that keeps failing, so that no caller waits for it in vain. */
 export interface CircuitBreaker {
   /** Code of the last failure while the breaker is open; undefined if the engine may be called. Has no side effects. */
-  restsBecause(): EngineErrorCode | undefined;
+  openBecause(): EngineErrorCode | undefined;
   /**
    * Asks to make a call: returns undefined, or the reason why not. After a rest, one trial call goes through, and no
    * other does until `succeeded`, `failed` or `left` reports its outcome.
@@ -11,6 +11,8 @@ export interface CircuitBreaker {
   enter(): EngineErrorCode | undefined;
   failed(code: EngineErrorCode): void;
   succeeded(): void;
+  /** Milliseconds until the next trial call; 0 if the breaker is closed, or a trial call is in progress. */
+  remainingMs(): number;
   /** The call ended without saying anything about the engine, e.g. because it was aborted. */
   left(): void;
   /**
@@ -33,7 +35,7 @@ export function createCircuitBreaker(
   let isBeingTried = false;
   const rests = (): boolean => now() < restsUntilMs || isBeingTried;
   const circuit: CircuitBreaker = {
-    restsBecause: () => (rests() ? lastCode : undefined),
+    openBecause: () => (rests() ? lastCode : undefined),
     enter() {
       if (rests()) return lastCode;
       isBeingTried = failures >= failureCount;
@@ -50,12 +52,13 @@ export function createCircuitBreaker(
       isBeingTried = false;
       restsUntilMs = Number.NEGATIVE_INFINITY;
     },
+    remainingMs: () => Math.max(0, restsUntilMs - now()),
     left() {
       isBeingTried = false;
     },
     async *attempt(engine, parts, { signal }) {
       const code = circuit.enter();
-      if (code !== undefined) throw new EngineError(engine, code, 'it failed several times and is left alone');
+      if (code !== undefined) throw blockedCall(engine, code, circuit);
       let conclude = (): void => circuit.left();
       try {
         yield* parts();
@@ -69,4 +72,11 @@ export function createCircuitBreaker(
     },
   };
   return circuit;
+}
+
+/** Error of a call that an open circuit breaker blocked; `code` is that of the last failure. */
+function blockedCall(engine: string, code: EngineErrorCode, circuit: CircuitBreaker): EngineError {
+  const seconds = Math.ceil(circuit.remainingMs() / 1000);
+  const next = seconds === 0 ? 'a trial call is in progress' : `retrying in ${seconds} s`;
+  return new EngineError(engine, code, `failed repeatedly; the circuit breaker is open, ${next}`);
 }

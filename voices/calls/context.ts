@@ -26,7 +26,7 @@ export interface Adapter<Engine, Settings = unknown> {
   /** Schema of its settings in the engines file, besides `kind`, `apiKeyEnv` and the fields of `careSchema`. */
   readonly settings: z.ZodType<Settings>;
   /** Default call policy of this kind of engine; the user's settings override it. */
-  care?(settings: Settings): CallPolicy;
+  callPolicy?(settings: Settings): CallPolicy;
   /** True if it can clone a voice from a clip. */
   clones?(settings: Settings): boolean;
   /** Opens the engine without doing any work: nothing is connected or loaded before the first call, or `warm`. */
@@ -39,7 +39,7 @@ export type AdaptersByKind<Engine> = Readonly<Record<string, () => Promise<{ rea
 export interface ContextOptions {
   readonly key?: string | undefined;
   /** Call policies: the user's, then the adapter's. */
-  readonly care?: readonly (CallPolicy | undefined)[];
+  readonly callPolicy?: readonly (CallPolicy | undefined)[];
   readonly settingNames?: Partial<SettingNames> | undefined;
   /** Receives the cost of each call. */
   readonly log?: ((cost: CallCost) => void) | undefined;
@@ -49,17 +49,17 @@ export interface ContextOptions {
 
 /** Creates the context of the engine that the user calls `name`. */
 export function openContext(name: string, options: ContextOptions = {}): EngineContext {
-  const care = resolveCallPolicy(...(options.care ?? []));
+  const policy = resolveCallPolicy(...(options.callPolicy ?? []));
   return {
     name,
     key: options.key === '' ? undefined : options.key,
     settingNames: {
       baseUrl: `"baseUrl" of the engine "${name}"`,
       model: `"model" of the engine "${name}"`,
-      key: `the variable that "apiKeyEnv" of the engine "${name}" names`,
+      key: `the variable named by "apiKeyEnv" of the engine "${name}"`,
       ...options.settingNames,
     },
-    timeouts: care.timeouts,
-    calls: openCalls(name, care, { log: options.log, gated: options.gated }),
+    timeouts: policy.timeouts,
+    calls: openCalls(name, policy, { log: options.log, gated: options.gated }),
   };
 }

@@ -21,7 +21,7 @@ export function openDeadline(
     signal: late.signal,
     expect(ms) {
       clearTimeout(timer);
-      const detail = `nothing within ${ms / 1_000} s. ${advice}`;
+      const detail = `no message within ${ms / 1_000} s. ${advice}`;
       timer = setTimeout(() => late.abort(new EngineError(engine, 'ENGINE_TIMEOUT', detail)), ms);
     },
     clear: () => clearTimeout(timer),

@@ -66,7 +66,7 @@ export function openGradioApp(baseUrl: string, context: EngineContext): GradioAp
       form.set('files', new Blob([new Uint8Array(bytes)], { type: 'audio/wav' }), fileName);
       const reply = await sendForJson(context, { ...at(`${prefix}/upload`), form }, options);
       const path: unknown = Array.isArray(reply) ? reply[0] : undefined;
-      if (typeof path !== 'string') throw badReply(context, 'no place for the clip');
+      if (typeof path !== 'string') throw badReply(context, 'no path of the uploaded clip');
       return { path };
     },
     async call(endpoint, data, options) {
@@ -74,7 +74,7 @@ export function openGradioApp(baseUrl: string, context: EngineContext): GradioAp
       const path = `${prefix}/call/${encodeURIComponent(endpoint)}`;
       const begun = await sendForJson(context, { ...at(path), json: { data } }, options);
       const { event_id: id } = (begun ?? {}) as Record<string, unknown>;
-      if (typeof id !== 'string') throw badReply(context, 'no place in its queue');
+      if (typeof id !== 'string') throw badReply(context, 'no event id for the queued call');
       const { body } = await send(context, at(`${path}/${encodeURIComponent(id)}`), options);
       return resultOf(body, context);
     },
@@ -94,12 +94,12 @@ export function openGradioApp(baseUrl: string, context: EngineContext): GradioAp
 async function resultOf(body: AsyncIterable<Buffer>, context: EngineContext): Promise<readonly unknown[]> {
   for await (const { event, data } of serverSentEvents(body)) {
     if (event === 'error') {
-      const detail = 'the app reported an error, and tells what in its log (or here, started with show_error=True)';
+      const detail = 'the app reported an error. Check its log, or start it with show_error=True to see the error here';
       throw new EngineError(context.name, 'ENGINE_UNAVAILABLE', detail);
     }
     if (event !== 'complete') continue;
     const result = parsed(data);
-    if (!Array.isArray(result)) throw badReply(context, 'a result that is no list');
+    if (!Array.isArray(result)) throw badReply(context, 'a result that is not a list');
     return result;
   }
   throw badReply(context, 'a stream without a result');

@@ -11,7 +11,7 @@ export function connectionFault(upstream: Upstream, cause: unknown, answered: bo
   const { name, settingNames } = upstream;
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   if (code.startsWith('HPE_')) {
-    const detail = `what answers there does not speak HTTP (${code}). Check ${settingNames.baseUrl}.`;
+    const detail = `the server does not speak HTTP (${code}). Check ${settingNames.baseUrl}.`;
     return new EngineError(name, 'ENGINE_BAD_REPLY', detail);
   }
   if (answered) return brokenOff(upstream);
@@ -20,7 +20,7 @@ export function connectionFault(upstream: Upstream, cause: unknown, answered: bo
     return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
   }
   if (/SSL|TLS|EPROTO/.test(code)) {
-    const detail = `no secure connection (${code}). Check whether ${settingNames.baseUrl} begins with the right one of http and https.`;
+    const detail = `the TLS connection failed (${code}). Check whether ${settingNames.baseUrl} must begin with http or https.`;
     return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
   }
   const why = code === '' ? '' : ` (${code})`;
@@ -33,7 +33,7 @@ export function brokenOff({ name }: Pick<Upstream, 'name'>): EngineError {
   return new EngineError(
     name,
     'ENGINE_UNAVAILABLE',
-    'the server broke off in the middle of its answer. Look into its log.',
+    'the server closed the connection in the middle of its response. Check its log.',
   );
 }
 
@@ -59,11 +59,11 @@ export function statusFault(
     status >= 300 && status < 400
       ? {
           code: 'ENGINE_REFUSED' as const,
-          detail: `the server sends us elsewhere (${kind}). Write the final address into ${settingNames.baseUrl}.`,
+          detail: `the server redirects (${kind}). Set ${settingNames.baseUrl} to the final address.`,
         }
       : statusMeaning(status, kind, {
           keySetting: settingNames.key,
-          notFound: `the server knows no such model or address (${kind}). Check ${settingNames.model} and ${settingNames.baseUrl}.`,
+          notFound: `the server does not know the model or the path (${kind}). Check ${settingNames.model} and ${settingNames.baseUrl}.`,
         });
   return new EngineError(name, code, detail, undefined, {
     status,
@@ -80,20 +80,20 @@ export function statusMeaning(
   switch (status) {
     case 401:
     case 403:
-      return { code: 'ENGINE_REFUSED', detail: `the key was not accepted (${kind}). Check ${keySetting}.` };
+      return { code: 'ENGINE_REFUSED', detail: `the server rejected the key (${kind}). Check ${keySetting}.` };
     case 404:
       return { code: 'ENGINE_REFUSED', detail: notFound };
     case 408:
-      return { code: 'ENGINE_TIMEOUT', detail: `the server gave up waiting (${kind}). Is it overloaded?` };
+      return { code: 'ENGINE_TIMEOUT', detail: `the server timed out (${kind}). Is it overloaded?` };
     case 429:
       return {
         code: 'ENGINE_UNAVAILABLE',
-        detail: `too many requests, or the quota is used up (${kind}). Wait a minute, or look at your plan there.`,
+        detail: `too many requests, or the quota is used up (${kind}). Wait a minute, or check your plan.`,
       };
     default:
       return status >= 500
-        ? { code: 'ENGINE_UNAVAILABLE', detail: `the server failed (${kind}). Look into its log.` }
-        : { code: 'ENGINE_REFUSED', detail: `the server did not accept the request (${kind}). Look into its log.` };
+        ? { code: 'ENGINE_UNAVAILABLE', detail: `the server failed (${kind}). Check its log.` }
+        : { code: 'ENGINE_REFUSED', detail: `the server rejected the request (${kind}). Check its log.` };
   }
 }
 

@@ -82,7 +82,7 @@ export async function sendForJson(upstream: Upstream, request: HttpRequest, opti
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw badReply(upstream, 'something that is not JSON');
+    throw badReply(upstream, 'invalid JSON');
   }
 }
 
@@ -104,7 +104,7 @@ class Exchange {
     outgoing.on('error', () => undefined);
     this.#expect('connectMs', 'no connection');
     outgoing.on('socket', (socket) => {
-      const begin = (): void => this.#expect('firstByteMs', 'no answer');
+      const begin = (): void => this.#expect('firstByteMs', 'no response');
       if (!socket.connecting) begin();
       else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', begin);
     });
@@ -127,7 +127,7 @@ class Exchange {
         clearTimeout(this.#timer);
         yield piece;
         this.#signal.throwIfAborted();
-        this.#expect('betweenBytesMs', 'nothing further');
+        this.#expect('betweenBytesMs', 'no further data');
       }
       if (!response.complete) throw brokenOff(this.#upstream);
     } catch (cause) {

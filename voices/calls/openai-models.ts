@@ -23,7 +23,7 @@ export async function checkOpenaiModel(
     const lacksList =
       cause instanceof SyntaxError || (cause instanceof EngineError && (cause.status === 404 || cause.status === 405));
     if (!lacksList) throw cause;
-    return `${new URL(baseUrl).host} answers (it does not list its models)`;
+    return `${new URL(baseUrl).host} responds (it does not list its models)`;
   }
   // Ollama lists models with a tag, and uses `latest` if a request has none.
   const found = listed.find(({ id }) => id === model) ?? listed.find(({ id }) => id === `${model ?? ''}:latest`);
@@ -33,7 +33,7 @@ export async function checkOpenaiModel(
     throw new EngineError(
       name,
       'ENGINE_REFUSED',
-      `the server has no model "${model}", but ${known.join(', ')}${more}. Set ${settingNames.model} to one of them, or install it there.`,
+      `the server has no model "${model}". It has ${known.join(', ')}${more}. Set ${settingNames.model} to one of them, or install it there.`,
     );
   }
   const ends = found?.endsOn === undefined ? '' : `, which will be shut down on ${found.endsOn}`;

@@ -15,7 +15,7 @@ export async function importOptional<Package>(
     const isAbsent = (cause as NodeJS.ErrnoException | null)?.code === 'ERR_MODULE_NOT_FOUND';
     const detail = isAbsent
       ? `the package ${name} is not installed: run \`npm ci\` without --omit=optional`
-      : `the package ${name} does not load on ${process.platform}-${process.arch}: run \`npm ci\` again without --omit=optional, or take another engine`;
+      : `the package ${name} does not load on ${process.platform}-${process.arch}: run \`npm ci\` again without --omit=optional, or choose another engine`;
     throw new EngineError(engine, 'ENGINE_MISSING', detail, cause);
   }
 }

@@ -3,7 +3,7 @@ import type { EngineContext } from './context.ts';
 import { openDeadline } from './deadline.ts';
 import type { EngineProcess } from '../runtime/process.ts';
 
-const advice = 'Its process hangs, or this machine is too slow or too busy for the model: take a smaller one.';
+const advice = 'Its process hangs, or this machine is too slow or too busy for the model: use a smaller one.';
 
 /**
  * Makes one request to an engine in its own process, subject to the call timeouts: an error thrown in one of its native

@@ -89,7 +89,7 @@ class Connection implements UpstreamSocket {
 
   async receive(limitMs?: number): Promise<string | Buffer | undefined> {
     const late = Promise.withResolvers<never>();
-    const detail = `nothing within ${(limitMs ?? 0) / 1_000} s. Is the server overloaded, or still loading its model?`;
+    const detail = `no message within ${(limitMs ?? 0) / 1_000} s. Is the server overloaded, or still loading its model?`;
     const timer =
       limitMs === undefined
         ? undefined

@@ -56,11 +56,11 @@ export async function readAudioFile(path: string, options: AudioFileOptions): Pr
     const bounded = { sampleRate: options.sampleRate, maxSeconds: options.maxSeconds ?? 600, signal };
     const samples = (await readPlainWav(path, bounded)) ?? (await collect(path, ffmpegFrames(path, bounded), bounded));
     if (samples.length > 0) return { samples, sampleRate: options.sampleRate, atMs: 0 };
-    throw new AudioFileError(path, 'audio_file_empty', 'there is no sound in it: record it again');
+    throw new AudioFileError(path, 'audio_file_empty', 'it contains no audio: record it again');
   } catch (reason) {
     options.signal.throwIfAborted();
     if (!timeout.aborted || reason instanceof AudioFileError) throw reason;
-    const detail = 'reading took too long: convert it to a 16-bit WAV file, or cut it into parts';
+    const detail = 'decoding took too long: convert it to a 16-bit WAV file, or split it';
     throw new AudioFileError(path, 'audio_file_timeout', detail, reason);
   }
 }
@@ -72,16 +72,16 @@ interface Bounded extends CallOptions {
 
 async function checkFile(path: string, maxBytes: number): Promise<void> {
   const file = await stat(path).catch((cause: unknown) => {
-    throw new AudioFileError(path, 'audio_file_not_found', 'there is no such file: check the path', cause);
+    throw new AudioFileError(path, 'audio_file_not_found', 'the file does not exist: check the path', cause);
   });
-  if (!file.isFile()) throw new AudioFileError(path, 'audio_file_unreadable', 'this is no file: give one recording');
+  if (!file.isFile()) throw new AudioFileError(path, 'audio_file_unreadable', 'this is not a file: name one recording');
   if (file.size === 0) throw new AudioFileError(path, 'audio_file_empty', 'the file is empty: record it again');
   if (file.size > maxBytes) {
-    const detail = `the file has ${file.size} bytes, more than ${maxBytes}: cut it into parts`;
+    const detail = `the file has ${file.size} bytes, more than ${maxBytes}: split it`;
     throw new AudioFileError(path, 'audio_file_too_large', detail);
   }
   await access(path, constants.R_OK).catch((cause: unknown) => {
-    throw new AudioFileError(path, 'audio_file_unreadable', 'it may not be opened: check its permissions', cause);
+    throw new AudioFileError(path, 'audio_file_unreadable', 'it cannot be opened: check its permissions', cause);
   });
 }
 
@@ -105,7 +105,7 @@ async function collect(path: string, frames: AsyncIterable<AudioFrame>, bounded:
   for await (const frame of frames) {
     seconds += frame.samples.length / frame.sampleRate;
     if (seconds > maxSeconds + 1e-6) {
-      const detail = `it is longer than ${maxSeconds} seconds: cut it into parts`;
+      const detail = `it is longer than ${maxSeconds} seconds: split it`;
       throw new AudioFileError(path, 'audio_file_too_long', detail);
     }
     resampler ??= new Resampler(frame.sampleRate, sampleRate);
@@ -145,7 +145,7 @@ async function* ffmpegFrames(path: string, bounded: Bounded): AsyncGenerator<Aud
     const outcome = await exit;
     signal.throwIfAborted();
     if (outcome === 0) return;
-    const detail = 'this is no recording that can be read: convert it to a 16-bit WAV file';
+    const detail = 'this is not a readable recording: convert it to a 16-bit WAV file';
     throw new AudioFileError(path, 'audio_file_unreadable', detail, outcome);
   } finally {
     child.kill('SIGKILL');
@@ -156,7 +156,7 @@ async function findFfmpeg(path: string): Promise<string> {
   try {
     return await ffmpegPath();
   } catch (cause) {
-    const detail = 'only 16-bit WAV files can be read without ffmpeg, which is not installed for this system';
+    const detail = 'only 16-bit WAV files can be read without ffmpeg, and ffmpeg is not installed';
     throw new AudioFileError(path, 'audio_file_unreadable', detail, cause);
   }
 }

@@ -85,7 +85,7 @@ export class OggReader {
   #takePage(): Buffer | undefined {
     const bytes = this.#bytes;
     if (!Buffer.from('OggS').subarray(0, bytes.length).equals(bytes.subarray(0, 4))) {
-      throw new OggFormatError('no page begins where one should');
+      throw new OggFormatError('a page header is missing');
     }
     if (bytes.length < headerBytes) return undefined;
     const count = bytes.readUInt8(26);

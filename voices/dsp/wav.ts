@@ -56,7 +56,7 @@ export async function* wavFrames(
     }
     if (header.isOver) break;
   }
-  if (header.format === undefined) throw new WavFormatError('the bytes end before the WAV header does');
+  if (header.format === undefined) throw new WavFormatError('the WAV header is incomplete');
 }
 
 /**
@@ -70,7 +70,7 @@ export async function readWav(source: string | Uint8Array): Promise<AudioFrame> 
     blocks.push(frame.samples);
     sampleRate = frame.sampleRate;
   }
-  if (sampleRate === undefined) throw new WavFormatError('the WAV holds no samples');
+  if (sampleRate === undefined) throw new WavFormatError('the WAV file contains no samples');
   return { samples: concatSamples(blocks), sampleRate, atMs: 0 };
 }
 
@@ -130,8 +130,8 @@ function openHeader(): Header {
       }
       const data = reader.read() ?? undefined;
       heard ||= data !== undefined;
-      if (failure !== undefined && !heard) throw new WavFormatError('this is no WAV file', { cause: failure });
-      if (format !== undefined && !isReadable(format)) throw new WavFormatError('this kind of WAV is not read here');
+      if (failure !== undefined && !heard) throw new WavFormatError('this is not a WAV file', { cause: failure });
+      if (format !== undefined && !isReadable(format)) throw new WavFormatError('this WAV encoding is not supported');
       return data;
     },
   };

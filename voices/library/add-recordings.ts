@@ -57,8 +57,7 @@ export async function addRecordings(store: VoiceStore, studio: ClipEngines, opti
   const { id, leastQuality, speaker } = options;
   const encoder = studio.encoder?.name;
   if (typeof speaker === 'number' && encoder === undefined) {
-    const why =
-      'Without a speaker encoder (DRAMATIS_SPEAKER_ENCODER) nobody tells speakers apart: leave --speaker out.';
+    const why = '--speaker requires a speaker encoder (DRAMATIS_SPEAKER_ENCODER). Set one, or leave --speaker out.';
     throw new VoiceError('voice_not_usable', why);
   }
   using _lock = await store.lock(id);
@@ -108,7 +107,7 @@ export async function requireConsent(store: VoiceStore, id: string, consent: str
 function consentMissing(): VoiceError {
   return new VoiceError(
     'voice_consent_missing',
-    'A voice is cloned only where its speaker allowed it: say who did, and how that is known, with --consent "…".',
+    'Cloning a voice requires the consent of its speaker. State who gave it, and how you know, with --consent "…".',
   );
 }
 

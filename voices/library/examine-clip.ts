@@ -45,7 +45,7 @@ export async function examineClip(clip: VoiceClip, studio: ClipEngines, options:
   const { signal, text, language } = options;
   const frame = await readWav(options.wavPath);
   const activity = await detectVoice(resample(frame.samples, frame.sampleRate, vad.sampleRate), vad, { signal });
-  const hear = async (): Promise<Pick<VoiceClip, 'transcript' | 'transcribedBy'>> => {
+  const transcribe = async (): Promise<Pick<VoiceClip, 'transcript' | 'transcribedBy'>> => {
     if (!wantsTranscript(clip, recognizer, text)) return clip;
     if (text !== undefined) return { transcript: text, transcribedBy: textFile };
     const heard = await transcribeRecording(activity, recognizer, {
@@ -55,7 +55,7 @@ export async function examineClip(clip: VoiceClip, studio: ClipEngines, options:
     return { transcript: heard?.text.trim() ?? '', transcribedBy: recognizer.name };
   };
   const [heard, quality, embedding] = await Promise.all([
-    hear(),
+    transcribe(),
     rate(clip, studio.meter, frame, signal),
     embed(clip, studio.encoder, frame, signal),
   ]);

@@ -1,3 +1,4 @@
+import { mean, median } from '../dsp/statistics.ts';
 import type { AudioFrame } from '../audio.ts';
 import type { VoiceActivity } from '../recognition/transcribe-recording.ts';
 import { trackPitch } from '../dsp/pitch.ts';
@@ -41,8 +42,8 @@ function signalToNoise({ windows, probabilities }: VoiceActivity): number {
   const between = powers.filter((_, index) => (probabilities[index] ?? 0) < restBelow);
   const quietest = powers.toSorted((a, b) => a - b).slice(0, Math.max(1, Math.floor(powers.length / 10)));
   // The median, because windows at the edges contain some speech.
-  const noise = medianOf(between.length >= 3 ? between : quietest);
-  const ratio = (mean(speech) - noise) / Math.max(noise, 1e-12);
+  const noise = median(between.length >= 3 ? between : quietest) || 0;
+  const ratio = ((mean(speech) || 0) - noise) / Math.max(noise, 1e-12);
   return Math.min(mostDecibels, 10 * Math.log10(Math.max(1, ratio)));
 }
 
@@ -64,14 +65,6 @@ function rateOf(transcript: string, minutes: number): Measured['speakingRate'] {
 /** Mean square of a block. */
 export function powerOf(block: Float32Array): number {
   return block.length === 0 ? 0 : block.reduce((sum, value) => sum + value * value, 0) / block.length;
-}
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-}
-
-function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** Rounds to this many decimal places. */

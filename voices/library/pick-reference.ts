@@ -47,8 +47,9 @@ export function pickReference(clips: readonly SourceClip[], options: PickOptions
 
 function speakerOf({ speakers }: DetectedSpeakers<SourceClip>, { speaker, before }: PickOptions): number | 'all' {
   if (typeof speaker === 'number' && speaker > speakers.length) {
-    const choice = speakers.length === 1 ? 'there is --speaker 1 alone' : `choose --speaker 1 to ${speakers.length}`;
-    throw new VoiceError('voice_not_usable', `Nobody heard a speaker ${speaker}: ${choice}. What was done is kept.`);
+    const choice =
+      speakers.length === 1 ? 'the only choice is --speaker 1' : `choose --speaker 1 to ${speakers.length}`;
+    throw new VoiceError('voice_not_usable', `No speaker ${speaker} was found: ${choice}. The clips are kept.`);
   }
   if (speaker !== undefined) return speaker;
   // A clip chosen without an encoder was not tied to any speaker.
@@ -65,20 +66,20 @@ function whyNone(
   { leastQuality }: PickOptions,
 ): string {
   if (clips.length === 0) {
-    return 'No clip could be cut, and nothing was kept: the recordings hold no 3 seconds of speech without a long pause. Add longer ones.';
+    return 'No clip could be cut: the recordings contain no 3 seconds of speech without a long pause. Nothing was kept. Add longer recordings.';
   }
   if (heard?.speakers.length === 0) {
-    return 'Several people speak in every clip. Add recordings in which one speaks, or --speaker all where it is one. What was done is kept.';
+    return 'Several people speak in every clip. Add recordings of one speaker, or pass --speaker all if it is one person. The clips are kept.';
   }
-  const poor = unfit.poor === 0 ? [] : [`${unfit.poor} under DNSMOS ${leastQuality} (--min-quality lowers that)`];
+  const poor = unfit.poor === 0 ? [] : [`${unfit.poor} below DNSMOS ${leastQuality} (lower it with --min-quality)`];
   const mute =
     unfit.withoutTranscript === 0
       ? []
       : [
-          `${unfit.withoutTranscript} without a transcript (name a recognizer of that language with --recognizer, or get one with \`models pull sense-voice\` and add --auto; or put the words of a recording into a text file beside it, clip.txt beside clip.wav)`,
+          `${unfit.withoutTranscript} without a transcript (name a recognizer of that language with --asr, or get one with \`models pull sense-voice\` and add --auto; or write the transcript of a recording to a text file beside it, clip.txt beside clip.wav)`,
         ];
-  const others = (heard?.speakers.length ?? 0) > 1 ? ' --speaker 2 takes another speaker.' : '';
+  const others = (heard?.speakers.length ?? 0) > 1 ? ' --speaker 2 selects another speaker.' : '';
   const count = unfit.poor + unfit.withoutTranscript;
-  const none = count === 1 ? 'The one clip is not' : `None of ${count} clips is`;
-  return `${none} fit to be a reference: ${[...poor, ...mute].join('; ')}.${others} What was done is kept.`;
+  const none = count === 1 ? 'The only clip is not' : `None of the ${count} clips is`;
+  return `${none} usable as a reference: ${[...poor, ...mute].join('; ')}.${others} The clips are kept.`;
 }

@@ -17,11 +17,11 @@ export async function recordingsAt(paths: readonly string[]): Promise<string[]> 
   const found: string[] = [];
   for (const place of paths) {
     const facts = await stat(place).catch((cause: unknown) => {
-      throw new AudioFileError(place, 'audio_file_not_found', 'there is no such file: check the path', cause);
+      throw new AudioFileError(place, 'audio_file_not_found', 'the file does not exist: check the path', cause);
     });
     const names = facts.isDirectory() ? (await readdir(place)).filter(isRecording).toSorted() : undefined;
     if (names?.length === 0) {
-      throw new AudioFileError(place, 'audio_file_not_found', 'there is no recording in this folder: name its files');
+      throw new AudioFileError(place, 'audio_file_not_found', 'this folder contains no recording: name the files');
     }
     found.push(...(names?.map((name) => path.join(place, name)) ?? [place]));
   }

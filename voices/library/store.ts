@@ -57,7 +57,10 @@ export function openVoiceStore(dataDir: string): VoiceStore {
     write: (record) => writeJson(recordOf(record.id), record),
     async lock(id) {
       const lock = await takeProcessLock(path.join(root, '.locks', checkedId(id)), (holder) => {
-        return new VoiceError('voice_in_use', `${holder} is at work on the voice "${id}". Wait for it, or end it.`);
+        return new VoiceError(
+          'voice_in_use',
+          `${holder} is using the voice "${id}". Wait for it to finish, or stop it.`,
+        );
       });
       // Temporary files left by processes that were killed while writing.
       const files = await readdir(folderOf(id), { recursive: true }).catch(() => []);
@@ -90,7 +93,7 @@ export function openVoiceStore(dataDir: string): VoiceStore {
 
 function checkedId(id: string): string {
   if (voiceIdSchema.safeParse(id).success) return id;
-  throw new VoiceError('voice_invalid', `"${id}" cannot be a voice: its name is lower-case words joined by hyphens.`);
+  throw new VoiceError('voice_invalid', `"${id}" is not a valid voice name. Use lower-case words joined by hyphens.`);
 }
 
 async function namesIn(folder: string): Promise<string[]> {
@@ -110,11 +113,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, text: string, file: str
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new VoiceError(
-      'voice_invalid',
-      `${file} is not what Dramatis writes: remove it and add the voice anew.`,
-      cause,
-    );
+    throw new VoiceError('voice_invalid', `${file} is damaged. Remove it, and add the voice again.`, cause);
   }
 }
 

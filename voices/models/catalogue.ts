@@ -22,7 +22,7 @@ const downloadSchema = z
     /** Entries of a `.tar.bz2` to keep, without the outermost folder; a folder ends with a slash. */
     keep: z.array(z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*\/?$/)).optional(),
   })
-  .refine(({ file, keep }) => (keep === undefined) !== file.endsWith('.tar.bz2'), '"keep" goes with archives');
+  .refine(({ file, keep }) => (keep === undefined) !== file.endsWith('.tar.bz2'), '"keep" is only valid for archives');
 
 const modelSchema = z.strictObject({
   id: z
@@ -32,7 +32,7 @@ const modelSchema = z.strictObject({
   title: z.string().min(1),
   /** Purpose, in a few words. */
   use: z.string().min(1),
-  role: z.enum(['recognizer', 'mind', 'synthesizer', 'turns', 'speakers', 'quality', 'punctuation', 'diarization']),
+  role: z.enum(['asr', 'llm', 'tts', 'turn-detector', 'speaker-encoder', 'quality', 'punctuation', 'diarization']),
   /** BCP 47 primary tags; empty if the model is language-independent. */
   languages: z.array(z.string().regex(/^[a-z]{2,3}$/)),
   licence: z.string().min(1),
@@ -74,7 +74,7 @@ export function readCatalogue(file = builtInCatalogue): readonly CatalogueModel[
         : String(cause).replace(/^\w*Error: /, '');
     throw new ModelError(
       'model_catalogue_invalid',
-      `${file} is no catalogue of models (${why}). Check --model-catalogue.`,
+      `${file} is not a valid model catalogue (${why}). Check --model-catalogue.`,
       cause,
     );
   }

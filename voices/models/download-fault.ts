@@ -21,7 +21,7 @@ export class DownloadFault extends Error {
 
 /** Classifies a response without a file. */
 export function faultOfStatus(status: number, retryAfter: string | undefined): DownloadFault {
-  const says = `the server answers ${status}`;
+  const says = `the server responded with ${status}`;
   if (status === 429 || status === 503) return new DownloadFault('busy', says, retryAfterMs(retryAfter));
   if (status >= 500 || status === 408) return new DownloadFault('broken', says);
   return new DownloadFault('refused', says);
@@ -33,7 +33,11 @@ export function asFault(thrown: unknown): DownloadFault {
   if (thrown instanceof ModelError) throw thrown;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    throw new ModelError('model_disk_full', 'The disk is full. Free some, or set DRAMATIS_DATA_DIR elsewhere.', thrown);
+    throw new ModelError(
+      'model_disk_full',
+      'The disk is full. Free some space, or point DRAMATIS_DATA_DIR at another disk.',
+      thrown,
+    );
   }
   if (['EACCES', 'EPERM', 'EROFS', 'EIO', 'ENOENT'].includes(code)) throw thrown;
   // Node calls it "aborted", as if it had been intended.

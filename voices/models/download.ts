@@ -38,8 +38,8 @@ const codes: Readonly<Partial<Record<DownloadFault['kind'], ModelError['code']>>
 
 const remedies: Readonly<Partial<Record<ModelError['code'], string>>> = {
   model_corrupt:
-    'Nothing was installed. Try again, or another mirror; if it stays so, the publisher has changed the file.',
-  model_proxy_failed: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and run the command again: what has come is kept.',
+    'Nothing was installed. Try again, or use another mirror. If the error persists, the publisher has changed the file.',
+  model_proxy_failed: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and run the command again; it resumes the download.',
 };
 
 /**
@@ -63,7 +63,7 @@ export async function download(options: DownloadOptions): Promise<string> {
   }
   const remedy =
     remedies[code] ??
-    'Run the same command again later: what has come is kept. DRAMATIS_MODEL_MIRRORS names other servers.';
+    'Run the same command again later; it resumes the download. DRAMATIS_MODEL_MIRRORS names other servers.';
   throw new ModelError(code, `${reasons.join('; ')}. ${remedy}`);
 }
 
@@ -179,7 +179,7 @@ async function finish(part: string, { sha256, target }: DownloadOptions): Promis
   const found = await hashFile(part);
   if (sha256 !== '' && found !== sha256) {
     await forgetDownload(part);
-    throw new ModelError('model_corrupt', `what came has the SHA-256 ${found}, not ${sha256}`);
+    throw new ModelError('model_corrupt', `the download has the SHA-256 ${found}, not ${sha256}`);
   }
   await rename(part, target);
   await forgetDownload(part);

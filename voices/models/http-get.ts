@@ -44,7 +44,7 @@ export function openHttpClient(stallMs: number): HttpClient {
       // Node does not act on the abort before a proxy has established its connection.
       const stop = (): void => reject(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
-      request.on('timeout', () => request.destroy(new Error(`nothing came for ${stallMs / 1000} s`)));
+      request.on('timeout', () => request.destroy(new Error(`no data for ${stallMs / 1000} s`)));
       request.on('error', (thrown) => {
         signal.removeEventListener('abort', stop);
         reject(faultOfProxy(thrown, proxy) ?? thrown);
@@ -57,7 +57,7 @@ export function openHttpClient(stallMs: number): HttpClient {
       const seen = new Set<string>();
       for (let place = url; ;) {
         if (seen.has(place) || seen.size > mostRedirects) {
-          throw new ModelError('model_download_failed', `${url} redirects in a circle, or too often.`);
+          throw new ModelError('model_download_failed', `${url} redirects in a loop, or too often.`);
         }
         seen.add(place);
         const answer = await once(place, { 'accept-encoding': 'identity', ...headers }, signal);
@@ -70,7 +70,7 @@ export function openHttpClient(stallMs: number): HttpClient {
         const next = URL.canParse(location, place) ? new URL(location, place) : undefined;
         const isSafe = next?.protocol === 'https:' || (next?.protocol === 'http:' && place.startsWith('http:'));
         if (!isSafe)
-          throw new ModelError('model_download_failed', `${url} redirects to where no file is fetched from.`);
+          throw new ModelError('model_download_failed', `${url} redirects to an address that is not allowed.`);
         place = next.href;
       }
     },
@@ -90,14 +90,14 @@ function proxyOf(url: string, environment: NodeJS.ProcessEnv): URL | undefined {
   const place = environment[name] || environment[name.toUpperCase()];
   if (place === undefined || place === '') return undefined;
   if (URL.canParse(place) && /^https?:\/\//.test(place)) return new URL(place);
-  const why = `${name.toUpperCase()} is no address of a proxy such as http://proxy.example:3128; others, SOCKS too, are not known.`;
+  const why = `${name.toUpperCase()} is not an HTTP proxy address such as http://proxy.example:3128. SOCKS proxies are not supported.`;
   throw new ModelError('model_proxy_failed', why);
 }
 
 /** Error for a response from the proxy itself; undefined if the status does not come from a proxy. */
 function faultOfProxyStatus(status: number, proxy: URL | undefined): ModelError | undefined {
   if (status !== 407 || proxy === undefined) return undefined;
-  return refusal(proxy, 'wants a name and a password: http://NAME:PASSWORD@HOST:PORT');
+  return refusal(proxy, 'requires a user name and a password: http://NAME:PASSWORD@HOST:PORT');
 }
 
 /** Error for a failure while connecting through the proxy; undefined if it does not concern the proxy. */
@@ -106,10 +106,10 @@ function faultOfProxy(thrown: unknown, proxy: URL | undefined): ModelError | Dow
   const { code, statusCode: status, ...about } = thrown as ProxyFailure;
   if (code === 'ERR_PROXY_TUNNEL') {
     if (status !== undefined && status < 500) {
-      return faultOfProxyStatus(status, proxy) ?? refusal(proxy, `refuses the connection (${status})`);
+      return faultOfProxyStatus(status, proxy) ?? refusal(proxy, `refused the connection (${status})`);
     }
     const silentMs = about.proxyTunnelTimeout;
-    const hangsUp = silentMs === undefined ? 'hangs up' : `says nothing for ${silentMs / 1000} s`;
+    const hangsUp = silentMs === undefined ? 'closed the connection' : `did not respond for ${silentMs / 1000} s`;
     const why = status === undefined ? hangsUp : `cannot reach the server (${status})`;
     return new DownloadFault('proxy', `the proxy ${proxy.host} ${why}`, undefined, thrown);
   }

@@ -65,9 +65,9 @@ export async function verifyModel(dataDir: string, model: CatalogueModel): Promi
   if (installed === undefined) {
     const folder = path.join(modelsFolder(dataDir), model.id);
     const [code, what] = existsSync(folder)
-      ? (['model_corrupt', 'is not whole'] as const)
+      ? (['model_corrupt', 'is incomplete'] as const)
       : (['model_not_installed', 'is not installed'] as const);
-    throw new ModelError(code, `${model.id} ${what}. \`dramatis models pull ${model.id}\` gets it.`);
+    throw new ModelError(code, `${model.id} ${what}. Install it with \`dramatis models pull ${model.id}\`.`);
   }
   const { folder, record } = installed;
   for (const { file, sha256 } of Object.values(record.files)) {
@@ -77,7 +77,7 @@ export async function verifyModel(dataDir: string, model: CatalogueModel): Promi
     if (found.sha256 !== sha256) {
       throw new ModelError(
         'model_corrupt',
-        `${model.id}: ${file} has the SHA-256 ${found.sha256}, not ${sha256}. \`dramatis models pull ${model.id} --again\` gets it anew.`,
+        `${model.id}: ${file} has the SHA-256 ${found.sha256}, not ${sha256}. Reinstall it with \`dramatis models pull ${model.id} --again\`.`,
       );
     }
   }
@@ -88,7 +88,7 @@ export async function verifyModel(dataDir: string, model: CatalogueModel): Promi
 export async function describeFiles(folder: string, model: CatalogueModel): Promise<InstalledRecord['files']> {
   const entries = Object.entries(model.files).map(async ([name, file]) => {
     const found = await hashOf(path.join(folder, file)).catch((cause: unknown) => {
-      throw new ModelError('model_corrupt', `${model.id} came without ${file}: it is another version.`, cause);
+      throw new ModelError('model_corrupt', `The download of ${model.id} lacks ${file}: it is another version.`, cause);
     });
     return [name, { file, ...found }] as const;
   });
@@ -105,7 +105,7 @@ export function readPins(dataDir: string): Readonly<Record<string, string>> {
     return pinsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
     // Never treated as empty: a pinned file must not be trusted again silently.
-    const advice = 'Restore it, or delete it to trust what comes next.';
+    const advice = 'Restore it, or delete it to trust the next download.';
     throw new ModelError('model_catalogue_invalid', `${file} cannot be read. ${advice}`, cause);
   }
 }

@@ -50,7 +50,10 @@ const spareBytes = 2 ** 24;
 export async function pullModel(model: CatalogueModel, options: PullOptions): Promise<boolean> {
   const { dataDir, again = false } = options;
   if (model.downloads.length === 0) {
-    throw new ModelError('model_not_published', `${model.id}: ${model.unpublished ?? 'there is nothing to download.'}`);
+    throw new ModelError(
+      'model_not_published',
+      `${model.id}: ${model.unpublished ?? 'the catalogue has no download for it.'}`,
+    );
   }
   if (!again && findInstalled(dataDir, model) !== undefined) return false;
   const folder = modelsFolder(dataDir);
@@ -87,7 +90,7 @@ export async function removeModel(model: CatalogueModel, dataDir: string): Promi
 
 function lockModel(loading: string, { id }: CatalogueModel): Promise<Disposable> {
   return takeProcessLock(`${loading}.lock`, (holder) => {
-    return new ModelError('model_in_use', `${holder} is at work on ${id}. Wait for it, or end it.`);
+    return new ModelError('model_in_use', `${holder} is using ${id}. Wait for it to finish, or stop it.`);
   });
 }
 
@@ -140,7 +143,7 @@ async function pin({ urls, file }: CatalogueDownload, sha256: string, options: P
   const pins = { ...readPins(options.dataDir), [urls[0] ?? '']: sha256 };
   await writeFileAtomic(place, `${JSON.stringify(pins, undefined, 2)}\n`);
   options.onNote?.(
-    `No public source states the SHA-256 of ${file}; ${sha256} came now, and no other is taken from now on.`,
+    `No public source states the SHA-256 of ${file}. This download has ${sha256}; from now on, only that hash is accepted.`,
   );
 }
 
@@ -174,7 +177,7 @@ async function checkDisk({ id, downloads }: CatalogueModel, folder: string, opti
   const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
   throw new ModelError(
     'model_disk_full',
-    `${id} needs ${megabytes(needed)} MB, and ${folder} has ${megabytes(free)} MB free. Free some, or set DRAMATIS_DATA_DIR elsewhere.`,
+    `${id} needs ${megabytes(needed)} MB, and ${folder} has ${megabytes(free)} MB free. Free some space, or point DRAMATIS_DATA_DIR at another disk.`,
   );
 }
 

@@ -31,7 +31,7 @@ export async function unpack(
   bzip2.stderr.setEncoding('utf8').on('data', (text: string) => (says = (says + text).slice(-500)));
   const ended = once(bzip2, 'close').catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new ModelError('model_corrupt', 'The archive needs the program bzip2: install it.', cause);
+    throw new ModelError('model_corrupt', 'Unpacking the archive requires bzip2. Install it.', cause);
   });
   // Awaited below, even if reading fails first.
   ended.catch(() => undefined);
@@ -76,10 +76,7 @@ async function writeInside(folder: string, name: string, body: AsyncIterable<Buf
   const place = path.resolve(folder, name);
   const isInside = place.startsWith(path.resolve(folder) + path.sep);
   if (!isInside || name.includes('\\') || name.includes('\0') || name.split('/').includes('..')) {
-    throw new ModelError(
-      'model_corrupt',
-      'The archive holds a file that would land outside its folder: do not trust it.',
-    );
+    throw new ModelError('model_corrupt', 'The archive contains a path outside its folder. Do not trust it.');
   }
   await mkdir(path.dirname(place), { recursive: true });
   const file = await open(place, 'w', 0o644);

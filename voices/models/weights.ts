@@ -32,21 +32,28 @@ export async function checkWeights(
   for (const [part, wanted] of Object.entries(weights)) {
     if (wanted === undefined) continue;
     const { bytes, sha256 } = await hashOf(wanted.path).catch((cause: unknown) => {
-      throw missing(name, `"${part}" cannot be read at ${wanted.path}: get the weights, or correct the path`, cause);
+      throw missing(
+        name,
+        `"${part}" cannot be read at ${wanted.path}: download the weights, or correct the path`,
+        cause,
+      );
     });
-    if (bytes === 0) throw missing(name, `"${part}" is empty at ${wanted.path}: get it again`);
+    if (bytes === 0) throw missing(name, `"${part}" is empty at ${wanted.path}: download it again`);
     if (wanted.sha256 === '') unpinned.push(`"${part}": ${sha256}`);
     else if (wanted.sha256.toLowerCase() !== sha256) {
       const why = `has ${bytes} bytes with the SHA-256 ${sha256}, not ${wanted.sha256.toLowerCase()}`;
       throw missing(
         name,
-        `"${part}" at ${wanted.path} ${why}: it is damaged or cut short, so get it again; or it is another version, so set "sha256" to that of the file you trust`,
+        `"${part}" at ${wanted.path} ${why}: it is damaged or truncated, so download it again; or it is another version, so set "sha256" to that of the file you trust`,
       );
     }
     found.push([part, wanted.path]);
   }
   if (unpinned.length === 0) return Object.fromEntries(found);
-  throw missing(name, `say which weights you trust. "sha256" of what is there now is, for ${unpinned.join(', ')}`);
+  throw missing(
+    name,
+    `state the SHA-256 of the weights that you trust in "sha256". The files have these now: ${unpinned.join(', ')}`,
+  );
 }
 
 /**

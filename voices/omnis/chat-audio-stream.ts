@@ -67,7 +67,8 @@ export async function* readChatAudio(bytes: AsyncIterable<Uint8Array>, reading: 
   }
   if (finish === undefined) throw brokenOff(upstream);
   if (speaks && soundMs < leastMs) {
-    const detail = 'the model answered without sound. Check that the server serves all of the model, and its log.';
+    const detail =
+      'the model replied without audio. Check that the server serves the complete model, and check its log.';
     throw new EngineError(upstream.name, 'ENGINE_BAD_REPLY', detail);
   }
   const reason = finish === 'length' ? 'length' : finish === 'content_filter' ? 'filter' : 'stop';
@@ -105,7 +106,7 @@ function readChunk(data: string, upstream: Upstream): Chunk {
   try {
     chunk = chunkSchema.parse(JSON.parse(data));
   } catch {
-    throw badReply(upstream, 'something that is no chunk of a reply');
+    throw badReply(upstream, 'an invalid chunk of a reply');
   }
   if (chunk.error !== undefined && chunk.error !== null) {
     const word = errorWord(data);
@@ -128,7 +129,7 @@ function openSound(upstream: Upstream): { take(encoded: string): Promise<readonl
       try {
         return whole.length === 0 ? [] : await Array.fromAsync(pcmBlocks([whole], { sampleRate: rawRate }));
       } catch (cause) {
-        if (isFormatFault(cause)) throw badReply(upstream, 'a WAV that cannot be read');
+        if (isFormatFault(cause)) throw badReply(upstream, 'an unreadable WAV file');
         throw cause;
       }
     },

@@ -16,7 +16,7 @@ export interface DuplexTurnLimits {
 }
 
 /** Silence that ends something the model says during the user's speech, in milliseconds. */
-const remarkEndMs = 300;
+const asideEndMs = 300;
 /** RMS level above which the model counts as speaking; codecs add a little noise to silence. */
 const audible = 0.008;
 /** Silence passed on before the first word, in milliseconds. */
@@ -36,7 +36,7 @@ export class DuplexTurn {
   #hasBegun = false;
   #isFirstText = true;
   /** Output during the user's speech, which is part of the reply only if it continues past its end. */
-  #remark: OmniPart[] = [];
+  #aside: OmniPart[] = [];
   #silence: Float32Array[] = [];
 
   constructor(sampleRate: number, limits: DuplexTurnLimits) {
@@ -59,7 +59,7 @@ export class DuplexTurn {
     if (!isAudible(samples)) {
       this.#quietMs += ms;
       this.#silence.push(samples);
-      if (!this.#hasBegun && this.#quietMs >= remarkEndMs) this.#forget();
+      if (!this.#hasBegun && this.#quietMs >= asideEndMs) this.#forget();
       return this.#begun([]);
     }
     this.#quietMs = 0;
@@ -75,10 +75,10 @@ export class DuplexTurn {
 
   #begun(parts: readonly OmniPart[]): readonly OmniPart[] {
     if (!this.#hasBegun) {
-      this.#remark.push(...parts);
-      if (this.#atMs < this.#limits.userMs || this.#remark.length === 0) return [];
+      this.#aside.push(...parts);
+      if (this.#atMs < this.#limits.userMs || this.#aside.length === 0) return [];
       this.#hasBegun = true;
-      return this.#passed(this.#remark.splice(0));
+      return this.#passed(this.#aside.splice(0));
     }
     return this.#passed(parts);
   }
@@ -97,7 +97,7 @@ export class DuplexTurn {
   }
 
   #forget(): void {
-    this.#remark = [];
+    this.#aside = [];
     const kept = Math.round((leadMs / 1_000) * this.#sampleRate);
     const silence = concatSamples(this.#silence);
     this.#silence = [silence.slice(Math.max(0, silence.length - kept))];

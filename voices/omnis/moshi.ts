@@ -54,14 +54,18 @@ const kinds = { handshake: 0, audio: 1, text: 2, error: 5 } as const;
 export const adapter: Adapter<OmniModel, MoshiSettings> = {
   settings,
   // The handshake arrives once the server is free and has read the persona.
-  care: () => ({ concurrency: 1 }),
+  callPolicy: () => ({ concurrency: 1 }),
   open: (chosen, context) => ({
     name: context.name,
     async *reply(messages, options) {
       options.signal.throwIfAborted();
       const speech = speechIn(messages);
       if (speech === undefined) {
-        throw new EngineError(context.name, 'ENGINE_REFUSED', 'this model hears speech alone, and this was written');
+        throw new EngineError(
+          context.name,
+          'ENGINE_REFUSED',
+          'this model accepts speech only, and the message is text',
+        );
       }
       const url = urlOf(messages, options, chosen);
       yield* context.calls.stream(
@@ -74,7 +78,7 @@ export const adapter: Adapter<OmniModel, MoshiSettings> = {
       const socket = await openSocket(context, { url, headers: bearer(context.key) }, options);
       try {
         await handshake(socket, context);
-        return `${new URL(chosen.baseUrl).host} is free to talk`;
+        return `${new URL(chosen.baseUrl).host} accepts conversations`;
       } finally {
         socket.close();
       }
@@ -108,27 +112,27 @@ interface Talk extends CallOptions {
 }
 
 async function* talk(speech: Float32Array, given: Talk): AsyncGenerator<OmniPart> {
-  const mouth = await openMouth(speech);
-  const ear = await openEar(given.context);
+  const input = await openInput(speech);
+  const output = await openOutput(given.context);
   try {
     const { context, url, signal } = given;
     const socket = await openSocket(context, { url, headers: bearer(context.key) }, { signal });
     try {
       await handshake(socket, context);
-      yield* answer(socket, mouth, ear, { ...given, userMs: (speech.length / sampleRate) * 1_000 });
+      yield* answer(socket, input, output, { ...given, userMs: (speech.length / sampleRate) * 1_000 });
     } finally {
       socket.close();
     }
   } finally {
-    mouth.close();
-    ear.close();
+    input.close();
+    output.close();
   }
 }
 
 async function* answer(
   socket: UpstreamSocket,
-  mouth: MoshiInput,
-  ear: MoshiOutput,
+  input: MoshiInput,
+  output: MoshiOutput,
   { chosen, context, meter, speaks, userMs }: Talk & { readonly userMs: number },
 ): AsyncGenerator<OmniPart> {
   const { endSilenceMs, waitMs, mostMs } = chosen;
@@ -137,8 +141,8 @@ async function* answer(
   let words = 0;
   let soundMs = 0;
   while (turn.end === undefined) {
-    mouth.speak(socket, heardSamples / frameSamples + framesAhead);
-    for (const said of ear.take(await nextMessage(socket, context))) {
+    input.speak(socket, heardSamples / frameSamples + framesAhead);
+    for (const said of output.take(await nextMessage(socket, context))) {
       if (typeof said !== 'string') heardSamples += said.length;
       for (const part of typeof said === 'string' ? turn.pushText(said) : turn.pushAudio(said)) {
         if (part.type === 'text-delta') meter.outputTokens = words += 1;
@@ -152,7 +156,7 @@ async function* answer(
     }
   }
   if (turn.end === 'nothing' || (speaks && soundMs === 0)) {
-    const detail = `the model said nothing within ${waitMs / 1_000} s of the user's speech`;
+    const detail = `the model did not speak within ${waitMs / 1_000} s after the user's speech`;
     throw new EngineError(context.name, 'ENGINE_BAD_REPLY', detail);
   }
   yield { type: 'omni-end', reason: turn.end, inputTokens: 0, outputTokens: words };
@@ -166,10 +170,10 @@ async function handshake(socket: UpstreamSocket, context: EngineContext): Promis
   const { firstByteMs } = context.timeouts;
   const message = await nextMessage(socket, context, firstByteMs).catch((cause: unknown) => {
     if (!(cause instanceof EngineError) || cause.code !== 'ENGINE_TIMEOUT') throw cause;
-    const detail = `no greeting within ${firstByteMs / 1_000} s. It serves one talk at a time: is it busy with another?`;
+    const detail = `no greeting within ${firstByteMs / 1_000} s. It serves one conversation at a time. Is it busy with another?`;
     throw new EngineError(context.name, 'ENGINE_TIMEOUT', detail);
   });
-  if (message[0] !== kinds.handshake) throw badReply(context, 'something before its greeting');
+  if (message[0] !== kinds.handshake) throw badReply(context, 'a message before its greeting');
 }
 
 async function nextMessage(
@@ -179,8 +183,7 @@ async function nextMessage(
 ): Promise<Buffer> {
   const message = await socket.receive(limitMs);
   if (message === undefined) throw brokenOff(context);
-  if (typeof message === 'string' || message.length === 0)
-    throw badReply(context, 'something that is no message of Moshi');
+  if (typeof message === 'string' || message.length === 0) throw badReply(context, 'an unknown message');
   return message;
 }
 
@@ -190,7 +193,7 @@ interface MoshiInput {
   close(): void;
 }
 
-async function openMouth(speech: Float32Array): Promise<MoshiInput> {
+async function openInput(speech: Float32Array): Promise<MoshiInput> {
   const encoder = await openOpusEncoder(sampleRate, { isLossless: true });
   const ogg = openOggOpusWriter(sampleRate, encoder.delaySamples);
   let frames = 0;
@@ -223,7 +226,7 @@ interface MoshiOutput {
   close(): void;
 }
 
-async function openEar(context: EngineContext): Promise<MoshiOutput> {
+async function openOutput(context: EngineContext): Promise<MoshiOutput> {
   const decoder = await openOpusDecoder(sampleRate);
   const ogg = new OggReader();
   let skip = 0;
@@ -231,7 +234,7 @@ async function openEar(context: EngineContext): Promise<MoshiOutput> {
     skip = Math.round(((opusHeadSkip(packet) ?? 0) * sampleRate) / 48_000) || skip;
     if (isOpusHeader(packet)) return new Float32Array(0);
     const samples = decoder.decodeWhole(packet);
-    if (samples === undefined) throw badReply(context, 'sound that is no Opus');
+    if (samples === undefined) throw badReply(context, 'audio that is not Opus');
     const skipped = Math.min(skip, samples.length);
     skip -= skipped;
     return samples.slice(skipped);
@@ -243,14 +246,14 @@ async function openEar(context: EngineContext): Promise<MoshiOutput> {
         case kinds.text:
           return [body.toString('utf8')];
         case kinds.error: {
-          const detail = 'the model reported an error. Look into its log.';
+          const detail = 'the model reported an error. Check its log.';
           throw new EngineError(context.name, 'ENGINE_UNAVAILABLE', detail);
         }
         case kinds.audio:
           try {
             return ogg.push(body).map(samplesOf);
           } catch (cause) {
-            throw cause instanceof OggFormatError ? badReply(context, 'sound that is no Ogg stream') : cause;
+            throw cause instanceof OggFormatError ? badReply(context, 'audio that is not an Ogg stream') : cause;
           }
         default:
           // Other message types are for richer clients or future versions.

@@ -51,7 +51,7 @@ export type OpenaiChatAudioSettings = z.infer<typeof settings>;
 /** Chat completions with audio: GPT-4o Audio and its successors, Qwen-Omni on Alibaba Cloud, or vLLM-Omni. */
 export const adapter: Adapter<OmniModel, OpenaiChatAudioSettings> = {
   settings,
-  care: () => ({ concurrency: 8, timeouts: { betweenBytesMs: 30_000 } }),
+  callPolicy: () => ({ concurrency: 8, timeouts: { betweenBytesMs: 30_000 } }),
   open: (chosen, context) => ({
     name: context.name,
     reply: (messages, options) =>

@@ -24,7 +24,7 @@ export type OpenaiRealtimeSettings = z.infer<typeof settings>;
 /** OpenAI's Realtime API or a compatible one: OpenAI, Qwen-Omni, GLM, or another Dramatis. One connection per reply. */
 export const adapter: Adapter<OmniModel, OpenaiRealtimeSettings> = {
   settings,
-  care: () => ({ concurrency: 8 }),
+  callPolicy: () => ({ concurrency: 8 }),
   open: (chosen, context) => ({
     name: context.name,
     reply: (messages, options) =>

@@ -53,7 +53,7 @@ export async function nextEvent(socket: UpstreamSocket, upstream: Upstream, limi
   try {
     event = eventSchema.parse(JSON.parse(message.toString()));
   } catch {
-    throw badReply(upstream, 'something that is no event of the Realtime API');
+    throw badReply(upstream, 'a message that is not a Realtime API event');
   }
   if (event.type === 'error') throw faultOf(event.error, upstream);
   return event;
@@ -89,11 +89,7 @@ export async function* readResponse(
       meter.inputTokens = end.inputTokens;
       meter.outputTokens = end.outputTokens;
       if (speaks && soundMs < leastMs) {
-        throw new EngineError(
-          upstream.name,
-          'ENGINE_BAD_REPLY',
-          'the model answered without sound. Look into its log.',
-        );
+        throw new EngineError(upstream.name, 'ENGINE_BAD_REPLY', 'the model replied without audio. Check its log.');
       }
       yield end;
       return;
@@ -122,18 +118,14 @@ function faultOf(error: RealtimeEvent['error'], { name, settingNames }: Upstream
   const code = error?.code ?? error?.type ?? '';
   const word = /^[A-Za-z][\w.-]{2,60}$/.test(code) ? ` (${code})` : '';
   if (code === 'invalid_api_key') {
-    return new EngineError(name, 'ENGINE_REFUSED', `the key was not accepted${word}. Check ${settingNames.key}.`);
+    return new EngineError(name, 'ENGINE_REFUSED', `the server rejected the key${word}. Check ${settingNames.key}.`);
   }
   if (/rate_limit|quota|session_expired|server_error|internal|ENGINE_UNAVAILABLE|ENGINE_TIMEOUT/i.test(code)) {
-    return new EngineError(
-      name,
-      'ENGINE_UNAVAILABLE',
-      `the server failed, or has too much to do${word}. Try again later.`,
-    );
+    return new EngineError(name, 'ENGINE_UNAVAILABLE', `the server failed or is overloaded${word}. Try again later.`);
   }
   return new EngineError(
     name,
     'ENGINE_REFUSED',
-    `the server did not accept the request${word}. Check ${settingNames.model}, and that the voice is one of this model.`,
+    `the server rejected the request${word}. Check ${settingNames.model}, and that the model has the voice.`,
   );
 }

@@ -49,7 +49,7 @@ async function answerTo(request: DeviceRequest): Promise<DeviceAnswer> {
     return await device.once(request, { signal });
   } catch (fault) {
     const words = fault instanceof EngineError ? fault.detail : String(fault);
-    const why = signal.aborted ? `no answer in ${patienceMs / 1000} s` : words.replace(/; the next call .*/, '');
+    const why = signal.aborted ? `no response in ${patienceMs / 1000} s` : words.replace(/; the next call .*/, '');
     const ended = !(fault instanceof EngineError && fault.code === 'ENGINE_BAD_REPLY');
     if (provider !== undefined && ended) fatal.set(provider, why);
     throw new Error(why, { cause: fault });

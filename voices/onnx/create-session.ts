@@ -22,7 +22,7 @@ export async function createSession(
 
 function cudaFault(says: string): string {
   const library = cudaLibrary();
-  if (!existsSync(library)) return 'it is not installed: see “On a GPU” in the README for the one step';
+  if (!existsSync(library)) return 'it is not installed: see “On a GPU” in the README';
   // The runtime explains its other failures itself, e.g. a missing device.
   if (!says.includes('load shared library')) return says;
   try {
@@ -33,5 +33,5 @@ function cudaFault(says: string): string {
       return `${why}: CUDA 12 and cuDNN 9 must be on the library path, see “On a GPU” in the README`;
     }
   }
-  return 'its library is not of this onnxruntime-node: do the step in “On a GPU” of the README again';
+  return 'its library does not match this onnxruntime-node: repeat the step of “On a GPU” in the README';
 }

@@ -68,7 +68,7 @@ export function openDeviceSessions(create: CreateOnDevice, capMb: number | undef
   const load = ({ provider, file, options }: LoadRequest, key: string, megabytes: number): Held => {
     const used = [...held.values()].reduce((sum, each) => sum + each.megabytes, 0);
     if (capMb !== undefined && used + megabytes > capMb) {
-      throw new Error(`over the cap on device memory (DRAMATIS_GPU_MEMORY_MB), needs ${megabytes} MB`);
+      throw new Error(`over the limit of device memory (DRAMATIS_GPU_MEMORY_MB), needs ${megabytes} MB`);
     }
     const loading = { megabytes, session: create(file, { ...options, executionProviders: [provider] }) };
     held.set(key, loading);
@@ -85,7 +85,7 @@ export function openDeviceSessions(create: CreateOnDevice, capMb: number | undef
     },
     async run({ run: key, feeds, fetches }) {
       const session = await held.get(key)?.session;
-      if (session === undefined) throw new Error(failed.get(key) ?? 'its process ended meanwhile');
+      if (session === undefined) throw new Error(failed.get(key) ?? 'its process has ended');
       const given = Object.fromEntries(feeds.map(([name, each]) => [name, tensorOf(each)]));
       const made = await (fetches === undefined ? session.run(given) : session.run(given, [...fetches])).catch(
         (fault: unknown) => drop(key, fault),

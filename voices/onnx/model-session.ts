@@ -80,7 +80,7 @@ type Session = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'in
 /** Loads a model on the device. Rejects with a message for the user if that fails; so does a failing run. */
 async function openOnDevice(line: DeviceChannel, order: LoadRequest): Promise<Session> {
   const opened = await ask(line, { open: order });
-  if (!('session' in opened)) throw new Error('the device gave no session');
+  if (!('session' in opened)) throw new Error('the device returned no session');
   const { session, inputNames, outputNames, inputMetadata } = opened;
   const run = async (feeds: Readonly<Record<string, Tensor>>, fetches?: unknown): Promise<Record<string, Tensor>> => {
     const plain = Object.entries(feeds).map(([name, { type, data, dims }]) => [name, { type, data, dims }] as const);
@@ -100,7 +100,7 @@ let answers: BroadcastChannel | undefined;
 let asked = 0;
 
 async function ask({ name, ready }: DeviceChannel, request: DeviceRequest): Promise<DeviceAnswer> {
-  answers ??= hear();
+  answers ??= openAnswers();
   asked += 1;
   const id = asked;
   const answer = Promise.withResolvers<DeviceAnswer>();
@@ -114,7 +114,7 @@ async function ask({ name, ready }: DeviceChannel, request: DeviceRequest): Prom
   return answer.promise;
 }
 
-function hear(): BroadcastChannel {
+function openAnswers(): BroadcastChannel {
   const channel = new BroadcastChannel(from);
   channel.onmessage = (event: unknown) => {
     const { data } = event as { readonly data: WorkerReply<DeviceAnswer> };

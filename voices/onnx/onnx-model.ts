@@ -21,7 +21,7 @@ export async function hashModel({ engine, path, advice }: ModelFile, expected?: 
     throw new EngineError(engine, 'ENGINE_MISSING', `its weights are not at ${path}: ${advice}`, cause);
   });
   if (expected === undefined || found === expected.toLowerCase()) return found;
-  const detail = `${path} is another file, or damaged (SHA-256 ${found}, not ${expected}): ${advice}`;
+  const detail = `${path} is damaged or a different file (SHA-256 ${found}, not ${expected}): ${advice}`;
   throw new EngineError(engine, 'ENGINE_MISSING', detail);
 }
 

@@ -48,5 +48,5 @@ async function load(file: ModelFile): Promise<ModelSession> {
   if (session.inputNames.includes(inputName) && session.outputNames.includes(outputName)) {
     return session;
   }
-  throw new EngineError(file.engine, 'ENGINE_MISSING', `${file.path} is another model: ${file.advice}`);
+  throw new EngineError(file.engine, 'ENGINE_MISSING', `${file.path} is a different model: ${file.advice}`);
 }

@@ -63,7 +63,7 @@ const known = {
 } as const;
 
 const engine = 'DNSMOS';
-const adviceOf = (file: string): string => `get ${file} (microsoft/DNS-Challenge, folder DNSMOS/DNSMOS)`;
+const adviceOf = (file: string): string => `download ${file} (microsoft/DNS-Challenge, folder DNSMOS/DNSMOS)`;
 
 /** Polynomials that map the network's output to the opinion scale; highest power first (`dnsmos_local.py`). */
 const fits = {
@@ -117,7 +117,7 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
     async rate(clip, { signal }) {
       signal.throwIfAborted();
       const windows = dnsmosWindows(await atModelRate(clip, signal));
-      if (windows.length === 0) throw new EngineError(engine, 'ENGINE_REFUSED', 'there is no sound in the clip');
+      if (windows.length === 0) throw new EngineError(engine, 'ENGINE_REFUSED', 'the clip contains no audio');
       const scores = await Promise.all(windows.map((window) => batches.add(window, { signal })));
       signal.throwIfAborted();
       return qualityOf(scores, modelPath);
@@ -128,7 +128,7 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
 
 function qualityOf(scores: DnsmosReply['scores'], path: string): SpeechQuality {
   if (!scores.every((score) => score.every((value) => Number.isFinite(value)))) {
-    throw new EngineError(engine, 'ENGINE_BAD_REPLY', `${path} gives what are no scores`);
+    throw new EngineError(engine, 'ENGINE_BAD_REPLY', `${path} returned invalid scores`);
   }
   const mean = (value: (score: readonly number[]) => number): number =>
     scores.reduce((sum, score) => sum + value(score), 0) / scores.length;

@@ -3,7 +3,7 @@ import type { Meter } from '../calls/calls.ts';
 import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
-import { checkRate } from './check-rate.ts';
+import { checkRate } from '../audio.ts';
 import { DecodeAhead, joinTexts, type DecodedText, type Urgency } from './decode-ahead.ts';
 
 /** Transcript of one piece of audio. */
@@ -82,7 +82,7 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
         signal.throwIfAborted();
         yield { type: 'transcript-final', ...conclude(pieces, language) };
       } finally {
-        gone.abort(new Error('nobody listens any more'));
+        gone.abort(new Error('the caller stopped reading'));
       }
     },
   };

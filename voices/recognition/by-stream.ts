@@ -1,10 +1,9 @@
-import { pcm16FromFloats, Rechunker, type AudioFrame } from '../audio.ts';
+import { pcm16FromFloats, Rechunker, type AudioFrame, checkRate } from '../audio.ts';
 import type { Meter } from '../calls/calls.ts';
 import type { EngineContext } from '../calls/context.ts';
 import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
-import { checkRate } from './check-rate.ts';
 import { RetainedAudio, type LiveAudio } from './live-audio.ts';
 
 /** Engine that decodes during speech, over one connection per utterance. */
@@ -54,12 +53,12 @@ export function recognizeByStream(decoder: StreamDecoder, { name, calls }: Engin
         record(lead, frames, { recording, blockMs: decoder.blockMs, heard }).catch((cause: unknown) =>
           gone.abort(cause),
         );
-        const hearing = calls.stream(
+        const hypotheses = calls.stream(
           (call) => metered(decoder.transcribe(recording, { ...call, language }), call.meter, heard),
           { signal: both },
         );
         let text = '';
-        for await (const known of hearing) {
+        for await (const known of hypotheses) {
           recording.forget();
           if (known === text) continue;
           text = known;
@@ -67,7 +66,7 @@ export function recognizeByStream(decoder: StreamDecoder, { name, calls }: Engin
         }
         yield { type: 'transcript-final', text, ...(language === undefined || text === '' ? {} : { language }) };
       } finally {
-        gone.abort(new Error('nobody listens any more'));
+        gone.abort(new Error('the caller stopped reading'));
       }
     },
   };

@@ -1,5 +1,5 @@
+import { mean } from '../dsp/statistics.ts';
 import type { TranscriptPart, Unclear } from '../recognizer.ts';
-import { findRepetition } from './repetition.ts';
 
 /** Result of an English model for a piece of audio, with its confidence. */
 export interface Hypothesis {
@@ -26,22 +26,32 @@ export type FinalTranscript = Extract<TranscriptPart, { type: 'transcript-final'
 
 /** Minimum score of words to be believed, see `scoreOf`. */
 const leastScore = -0.385;
+
 /** Scores around `leastScore` for which a second decoding pays; `toReluctant` is the upper limit for forced words. */
 const doubtful = { from: -0.7, to: -0.2, toReluctant: 0.2 };
+
 /** Score of words if the second decoding found none at all. */
 const unheardScore = -1;
+
 /** Minimum number of tokens of forced words, the end included, and minimum length of their audio. */
 const leastReluctantTokens = 3;
+
 const leastReluctantSeconds = 0.5;
+
 /** Fewer different words than this, if forced, may come from a tone or a click. */
 const babbleWords = 4;
+
 /** Below this log-probability of silence (61 %), the model did detect speech. */
 const doubtfulSilence = -0.5;
+
 /** Above this mean log-probability a loop was really said: "no, no, no, no". */
 const loopMean = -0.2;
+
 const loopShare = 0.5;
+
 /** Below this many tokens babble cannot be told from mumble. */
 const babbleTokens = 8;
+
 const latinShare = 0.9;
 
 /**
@@ -127,10 +137,49 @@ function secondsOf(hypotheses: readonly Hypothesis[]): number {
   return hypotheses.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
 function countDifferentWords(text: string): number {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}']+/gu)).size;
+}
+
+/** Longest loop to look for, in words. */
+const mostWords = 12;
+
+/** Loop of words repeated right after each other, as ASR models produce when they fail. */
+export interface Repetition {
+  /** Fraction of all words that belong to the loop, 0 to 1; 0 if nothing is repeated. */
+  readonly share: number;
+  /** Length of the repeated phrase, in words; 0 if there is none. */
+  readonly words: number;
+}
+
+/**
+ * Finds the loop that covers most of a text. People repeat themselves too, so a loop counts only from a minimum length:
+ * a single word four times in a row; two to four words three times, or five to seven words twice, in each case less one
+ * word; longer phrases one and a half times. Case and punctuation are ignored.
+ */
+export function findRepetition(text: string): Repetition {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+  let longest: Repetition = { share: 0, words: 0 };
+  for (let length = 1; length <= mostWords; length += 1) {
+    const least = leastCovered(length);
+    for (let start = 0; start + least <= words.length; start += 1) {
+      const covered = coveredByLoop(words, start, length);
+      const share = covered / words.length;
+      if (covered >= least && share > longest.share) longest = { share, words: length };
+    }
+  }
+  return longest;
+}
+
+function leastCovered(length: number): number {
+  if (length === 1) return 4;
+  if (length < 5) return 3 * length - 1;
+  return length < 8 ? 2 * length - 1 : 1.5 * length;
+}
+
+/** Counts the words from `start` on that equal the word `length` before them, the first occurrence included. */
+function coveredByLoop(words: readonly string[], start: number, length: number): number {
+  let end = start + length;
+  while (end < words.length && words[end] === words[end - length]) end += 1;
+  return end - start;
 }

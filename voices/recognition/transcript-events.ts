@@ -54,7 +54,7 @@ function readEvent(data: string, upstream: Upstream): z.infer<typeof eventSchema
   try {
     event = eventSchema.parse(JSON.parse(data));
   } catch {
-    throw badReply(upstream, 'something that is no event of a transcript');
+    throw badReply(upstream, 'an invalid transcript event');
   }
   if (event.error === undefined || event.error === null) return event;
   const word = errorWord(data);

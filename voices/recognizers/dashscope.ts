@@ -27,7 +27,7 @@ export type DashscopeRecognizerSettings = z.infer<typeof settings>;
 export const adapter: Adapter<SpeechRecognizer, DashscopeRecognizerSettings> = {
   settings,
   // An utterance lasts as long as the user speaks.
-  care: () => ({ concurrency: 16, timeouts: { wholeMs: 3_600_000 } }),
+  callPolicy: () => ({ concurrency: 16, timeouts: { wholeMs: 3_600_000 } }),
   open(chosen, context) {
     const tasks = openTasks(context, chosen);
     return {
@@ -35,7 +35,7 @@ export const adapter: Adapter<SpeechRecognizer, DashscopeRecognizerSettings> = {
         {
           languages: chosen.languages,
           blockMs: 100,
-          transcribe: (sound, options) => hear(sound, chosen, tasks, options),
+          transcribe: (sound, options) => transcribe(sound, chosen, tasks, options),
         },
         context,
       ),
@@ -45,7 +45,7 @@ export const adapter: Adapter<SpeechRecognizer, DashscopeRecognizerSettings> = {
   },
 };
 
-async function* hear(
+async function* transcribe(
   sound: LiveAudio,
   chosen: DashscopeRecognizerSettings,
   tasks: DashscopeTasks,

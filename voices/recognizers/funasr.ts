@@ -37,21 +37,25 @@ const blockMs = (60 * 10) / chunks.chunk_interval;
 export const adapter: Adapter<SpeechRecognizer, FunasrSettings> = {
   settings,
   // An utterance lasts as long as the user speaks.
-  care: () => ({ concurrency: 8, timeouts: { wholeMs: 3_600_000 } }),
+  callPolicy: () => ({ concurrency: 8, timeouts: { wholeMs: 3_600_000 } }),
   open: (chosen, context) => ({
     ...recognizeByStream(
-      { languages: chosen.languages, blockMs, transcribe: (sound, options) => hear(sound, chosen, context, options) },
+      {
+        languages: chosen.languages,
+        blockMs,
+        transcribe: (sound, options) => transcribe(sound, chosen, context, options),
+      },
       context,
     ),
     async check(options: CallOptions) {
       const socket = await openSocket(context, requestTo(chosen, context), options);
       socket.close();
-      return `${new URL(chosen.baseUrl).host} takes connections`;
+      return `${new URL(chosen.baseUrl).host} accepts connections`;
     },
   }),
 };
 
-async function* hear(
+async function* transcribe(
   sound: LiveAudio,
   chosen: FunasrSettings,
   context: EngineContext,
@@ -77,9 +81,9 @@ async function* hear(
       const message = await (text.state === 'maybe-over' ? soon(socket.receive(), chosen.settleMs) : socket.receive());
       if (message === 'silence') return;
       if (message === undefined) throw brokenOff(context);
-      if (Buffer.isBuffer(message)) throw badReply(context, 'bytes in place of text');
+      if (Buffer.isBuffer(message)) throw badReply(context, 'binary data instead of text');
       const result = resultIn(message);
-      if (result === undefined) throw badReply(context, 'something that is no result of FunASR');
+      if (result === undefined) throw badReply(context, 'a message that is not a FunASR result');
       text.take(result);
       if (text.state === 'maybe-over') deadline.clear();
       else if (text.hasEnded) deadline.expect(betweenBytesMs);

@@ -57,7 +57,7 @@ export async function loadMoonshine(options: MoonshineModelOptions): Promise<Moo
     'logits',
     ...caches.map((cache) => `present.${cache}`),
   ]);
-  const hearOnce = async (samples: Float32Array): Promise<Hypothesis> => {
+  const decodeOnce = async (samples: Float32Array): Promise<Hypothesis> => {
     const audio = new Tensor('float32', samples, [1, samples.length]);
     const encoded = await encoder.run({ input_values: audio });
     const seconds = samples.length / 16_000;
@@ -66,9 +66,9 @@ export async function loadMoonshine(options: MoonshineModelOptions): Promise<Moo
   };
   return {
     async decode(samples, { carefully }) {
-      const first = await hearOnce(samples);
+      const first = await decodeOnce(samples);
       if (!carefully || samples.length < 3 * secondCutSamples || !isDoubtful(first)) return first;
-      return { ...first, second: await hearOnce(samples.subarray(secondCutSamples)) };
+      return { ...first, second: await decodeOnce(samples.subarray(secondCutSamples)) };
     },
   };
 }
@@ -86,7 +86,7 @@ async function loadSession(path: string, threads: number, outputs: readonly stri
     throw new EngineError(name, 'ENGINE_MISSING', `${path} cannot be loaded: ${advice}`, cause);
   });
   if (outputs.every((output) => session.outputNames.includes(output))) return session;
-  throw new EngineError(name, 'ENGINE_MISSING', `${path} is another model: ${advice}`);
+  throw new EngineError(name, 'ENGINE_MISSING', `${path} is a different model: ${advice}`);
 }
 
 async function decode(decoding: Decoding, mostTokens: number): Promise<Omit<Hypothesis, 'seconds'>> {

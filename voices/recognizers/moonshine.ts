@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
-import { checkRate } from '../recognition/check-rate.ts';
+import { checkRate } from '../audio.ts';
 import { DecodeAhead, type DecodeAheadOptions, type Urgency } from '../recognition/decode-ahead.ts';
 import { finalTranscript, confidenceOf, judge, type Hypothesis } from '../recognition/hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
@@ -33,10 +33,10 @@ const languages = ['en'];
 const urgencies: Readonly<Record<Urgency, number>> = { partial: 0, final: 1 };
 
 const otherLanguages =
-  'For other languages configure another recognizer, for example sherpa-onnx with SenseVoice or Paraformer (see README, "Languages").';
+  'For other languages, configure another recognizer, for example sherpa-onnx with SenseVoice or Paraformer (see README, "Languages").';
 const messages: Readonly<Record<Unclear['code'], string>> = {
   language_not_supported: `This does not sound like English, the only language of the built-in recognizer (Moonshine tiny). ${otherLanguages}`,
-  low_confidence: `The words could not be made out: speak closer to the microphone, or in a quieter place. The built-in recognizer (Moonshine tiny) knows English only. ${otherLanguages}`,
+  low_confidence: `The speech was not understood. Speak closer to the microphone, or in a quieter place. The built-in recognizer (Moonshine tiny) supports English only. ${otherLanguages}`,
 };
 
 /**
@@ -108,7 +108,7 @@ export function moonshineOn(decoder: Pick<DecodeAheadOptions<Hypothesis>, 'decod
         signal.throwIfAborted();
         yield finalTranscript(heard, messages);
       } finally {
-        gone.abort(new Error('nobody listens any more'));
+        gone.abort(new Error('the caller stopped reading'));
       }
     },
   };

@@ -83,7 +83,7 @@ const warmUpMs = 180_000;
 /** Speech recognition by any server with OpenAI's transcription route, or whisper.cpp's. */
 export const adapter: Adapter<SpeechRecognizer, OpenaiTranscriptionsSettings> = {
   settings,
-  care: ({ dialect }) => ({ concurrency: dialects[dialect].concurrency, timeouts: { firstByteMs: 30_000 } }),
+  callPolicy: ({ dialect }) => ({ concurrency: dialects[dialect].concurrency, timeouts: { firstByteMs: 30_000 } }),
   open(chosen, context) {
     const dialect: Dialect = dialects[chosen.dialect];
     const { verbose = dialect.verbose, streams = dialect.streams } = chosen;
@@ -149,7 +149,7 @@ const likelySilence = { noSpeech: 0.6, logProbability: -1 };
 
 function heardIn(body: Buffer, context: EngineContext): PieceTranscript {
   const reply = parse(body, context);
-  if (typeof reply['text'] !== 'string') throw badReply(context, 'JSON without a text');
+  if (typeof reply['text'] !== 'string') throw badReply(context, 'JSON without "text"');
   const segments = Array.isArray(reply['segments']) ? reply['segments'].map(segmentOf) : [];
   const spoken = segments.filter(
     ({ noSpeech, logProbability = 0 }) =>
@@ -184,14 +184,14 @@ function parse(body: Buffer, context: EngineContext): Record<string, unknown> {
   } catch {
     // Reported below.
   }
-  throw badReply(context, 'something that is not JSON');
+  throw badReply(context, 'invalid JSON');
 }
 
 /** Checks whisper.cpp's server, whose error handler turns the 503 of a loading model into a 404. */
 async function checkWhisperCpp(context: EngineContext, baseUrl: string, options: CallOptions): Promise<string> {
   try {
     await sendForBytes(context, { url: addressOf(baseUrl, '/health', 'root') }, options);
-    return `${new URL(baseUrl).host} has its model`;
+    return `${new URL(baseUrl).host} has loaded its model`;
   } catch (cause) {
     if (!(cause instanceof EngineError) || (cause.status !== 404 && cause.status !== 503)) throw cause;
     throw new EngineError(

@@ -31,7 +31,7 @@ export type TritonRecognizerSettings = z.infer<typeof settings>;
 /** Whisper, SenseVoice, Paraformer and others on NVIDIA's Triton; each model gets the inputs that it declares. */
 export const adapter: Adapter<SpeechRecognizer, TritonRecognizerSettings> = {
   settings,
-  care: () => ({ concurrency: 32, timeouts: { firstByteMs: 30_000 } }),
+  callPolicy: () => ({ concurrency: 32, timeouts: { firstByteMs: 30_000 } }),
   open(chosen, context) {
     const server = openTriton(chosen, context);
     let wanted: readonly string[] | undefined;
@@ -90,7 +90,7 @@ function inputsFor(
   };
   return wanted.map((name) => {
     const data = known[name];
-    if (data === undefined) throw badReply(context, `a model that wants "${name}", which no recognizer of ours gives`);
+    if (data === undefined) throw badReply(context, `a model with the input "${name}", which is not supported`);
     return { name, data };
   });
 }

@@ -34,7 +34,7 @@ export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<
       (cause: unknown) => {
         if (cause instanceof EngineError) throw cause;
         const why = cause instanceof Error ? cause.message : String(cause);
-        const detail = `it cannot be loaded: ${why}. Unless that says otherwise, its weights are of another kind than its settings say.`;
+        const detail = `it cannot be loaded: ${why}. The weights probably do not match the kind in the settings.`;
         throw new EngineError('', 'ENGINE_MISSING', detail, cause);
       },
     );
@@ -62,7 +62,7 @@ export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<
   process.on('message', (message: ProcessMessage<Request>) => {
     if ('data' in message) data = message.data;
     else if ('request' in message) void answer(message.id, message.request);
-    else running.get(message.id)?.abort(new Error('nobody waits any more'));
+    else running.get(message.id)?.abort(new Error('the call was cancelled'));
   });
   // Ignored: a stopping server finishes its replies first, but terminals and process managers signal both processes at
   // once.

@@ -99,7 +99,7 @@ class ForkedEngine<Request, Part> implements EngineProcess<Request, Part> {
   async once(request: Request, options: CallOptions): Promise<Part> {
     const parts = await Array.fromAsync(this.stream(request, options));
     if (parts.length > 0) return parts[0] as Part;
-    throw this.#fault('ENGINE_BAD_REPLY', 'its process answered nothing');
+    throw this.#fault('ENGINE_BAD_REPLY', 'its process does not respond');
   }
 
   async close(): Promise<void> {
@@ -149,16 +149,16 @@ class ForkedEngine<Request, Part> implements EngineProcess<Request, Part> {
   #endingOf({ printed }: Running<Part>, how: string): EngineError {
     if (this.#closed) return this.#fault('ENGINE_UNAVAILABLE', 'it was closed');
     if (printed === undefined) {
-      return this.#fault('ENGINE_UNAVAILABLE', `its process ended with ${how}; the next call starts it anew`);
+      return this.#fault('ENGINE_UNAVAILABLE', `its process ended with ${how}; the next call restarts it`);
     }
     const last = printed
       .split('\n')
       .map((line) => line.trim())
       .findLast((line) => line !== '');
-    const says = last === undefined ? '' : ` It said: ${last.slice(0, shownCharacters)}`;
+    const says = last === undefined ? '' : ` Its last output: ${last.slice(0, shownCharacters)}`;
     return this.#fault(
       'ENGINE_MISSING',
-      `its process ended with ${how} while it loaded its weights: most likely they are of another kind than its settings say.${says}`,
+      `its process ended with ${how} while loading its weights. They probably do not match the kind in the settings.${says}`,
     );
   }
 

@@ -44,19 +44,19 @@ serveProcess<RecognizerProcessData, LoadedRecognizer, RecognizerProcessRequest, 
       punctuate: punctuate ?? ((text) => text),
     };
   },
-  async answer(ear, request, { tell }) {
+  async answer(recognizer, request, { tell }) {
     if (request.kind === 'load') tell({ text: '' });
-    else if (request.kind === 'piece') tell(await hearPiece(ear, request.samples));
-    else if (request.kind === 'block') tell({ text: hearBlock(ear, request) });
-    else ear.streams.delete(request.stream);
+    else if (request.kind === 'piece') tell(await transcribePiece(recognizer, request.samples));
+    else if (request.kind === 'block') tell({ text: transcribeBlock(recognizer, request) });
+    else recognizer.streams.delete(request.stream);
   },
 });
 
-async function hearPiece(
+async function transcribePiece(
   { offline, punctuate }: LoadedRecognizer,
   samples: Float32Array,
 ): Promise<RecognizerProcessReply> {
-  if (offline === undefined) throw new Error('this model hears as it comes');
+  if (offline === undefined) throw new Error('this is a streaming model');
   const stream = offline.createStream();
   stream.acceptWaveform({ samples, sampleRate });
   const { text, lang } = await offline.decodeAsync(stream);
@@ -65,12 +65,12 @@ async function hearPiece(
   return { text: punctuate(text.trim()), ...(language === undefined ? {} : { language }) };
 }
 
-function hearBlock(
-  ear: LoadedRecognizer,
+function transcribeBlock(
+  recognizer: LoadedRecognizer,
   { stream: id, samples, isLast }: Extract<RecognizerProcessRequest, { kind: 'block' }>,
 ): string {
-  const { online, streams, punctuate } = ear;
-  if (online === undefined) throw new Error('this model hears pieces');
+  const { online, streams, punctuate } = recognizer;
+  if (online === undefined) throw new Error('this model is not a streaming model');
   const stream = streams.get(id) ?? online.createStream();
   streams.set(id, stream);
   if (samples.length > 0) stream.acceptWaveform({ samples, sampleRate });

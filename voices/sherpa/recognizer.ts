@@ -37,20 +37,21 @@ const pauseMs = 128;
 export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
   settings: recognizerSettings,
   // An utterance of a streaming model lasts as long as the user speaks, and each step costs little.
-  care: (settings) =>
+  callPolicy: (settings) =>
     isStreaming(settings) ? { concurrency: 16, timeouts: { wholeMs: 3_600_000 } } : { concurrency: 2 },
   open(settings, context) {
     const { name } = context;
-    const ear = openProcess<RecognizerProcessRequest, RecognizerProcessReply>({
+    const recognizerProcess = openProcess<RecognizerProcessRequest, RecognizerProcessReply>({
       name,
       url: new URL('./recognizer-worker.ts', import.meta.url),
       data: { name, settings } satisfies RecognizerProcessData,
     });
     const languages = languagesOf(settings);
-    const warm = async (options: CallOptions): Promise<void> => void (await ear.once({ kind: 'load' }, options));
+    const warm = async (options: CallOptions): Promise<void> =>
+      void (await recognizerProcess.once({ kind: 'load' }, options));
     const recognizer = isStreaming(settings)
       ? recognizeByStream(
-          { languages, blockMs, transcribe: (sound, { signal }) => hear(ear, sound, { signal }) },
+          { languages, blockMs, transcribe: (sound, { signal }) => transcribe(recognizerProcess, sound, { signal }) },
           context,
         )
       : recognizeByPiece(
@@ -61,7 +62,7 @@ export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
             async decode(samples, { signal }) {
               const request = { kind: 'piece', samples } as const;
               const [heard] = await Array.fromAsync(
-                streamWithTimeouts(ear, { load: { kind: 'load' }, request }, { ...context, signal }),
+                streamWithTimeouts(recognizerProcess, { load: { kind: 'load' }, request }, { ...context, signal }),
               );
               return heard ?? { text: '' };
             },
@@ -73,9 +74,9 @@ export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
       warm,
       async check(options) {
         await warm(options);
-        return `${settings.family} is loaded, its weights are those that you trust`;
+        return `${settings.family} is loaded, its weights match their SHA-256`;
       },
-      close: () => ear.close(),
+      close: () => recognizerProcess.close(),
     };
   },
 };
@@ -83,8 +84,8 @@ export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
 let utterances = 0;
 
 /** Streams one utterance to the process. Blocks that arrive during a decoding step are sent as one. */
-async function* hear(
-  ear: EngineProcess<RecognizerProcessRequest, RecognizerProcessReply>,
+async function* transcribe(
+  recognizerProcess: EngineProcess<RecognizerProcessRequest, RecognizerProcessReply>,
   sound: LiveAudio,
   { signal }: CallOptions,
 ): AsyncGenerator<string> {
@@ -101,7 +102,7 @@ async function* hear(
   const take = async (isLast: boolean): Promise<string> => {
     const samples = concatSamples(waiting);
     waiting = [];
-    return (await ear.once({ kind: 'block', stream, samples, isLast }, { signal })).text;
+    return (await recognizerProcess.once({ kind: 'block', stream, samples, isLast }, { signal })).text;
   };
   let isOver = false;
   try {
@@ -110,13 +111,16 @@ async function* hear(
     isOver = true;
   } finally {
     unfollow();
-    if (!isOver) forget(ear, stream);
+    if (!isOver) forget(recognizerProcess, stream);
   }
 }
 
-function forget(ear: EngineProcess<RecognizerProcessRequest, RecognizerProcessReply>, stream: number): void {
-  if (ear.processId === undefined) return;
-  Array.fromAsync(ear.stream({ kind: 'forget', stream }, { signal: new AbortController().signal })).catch(
+function forget(
+  recognizerProcess: EngineProcess<RecognizerProcessRequest, RecognizerProcessReply>,
+  stream: number,
+): void {
+  if (recognizerProcess.processId === undefined) return;
+  Array.fromAsync(recognizerProcess.stream({ kind: 'forget', stream }, { signal: new AbortController().signal })).catch(
     () => undefined,
   );
 }

@@ -20,14 +20,14 @@ const leastSeconds = 0.5;
 /** Speaker encoders by sherpa-onnx in a process of their own: CAM++, ERes2Net and those of WeSpeaker. */
 export const adapter: Adapter<SpeakerEncoder, SherpaEncoderSettings> = {
   settings,
-  care: () => ({ concurrency: 4 }),
+  callPolicy: () => ({ concurrency: 4 }),
   open(chosen, { name, calls }) {
     const { dimensions } = chosen;
     const speakers = openSpeakerProcess({ name, settings: chosen });
     const embed = async (samples: Float32Array, options: CallOptions): Promise<Float32Array> => {
       const { embedding = new Float32Array(0) } = await speakers.once({ samples }, options);
       if (embedding.length === dimensions) return Float32Array.from(unitOf(embedding));
-      const detail = `the model gives ${embedding.length} numbers, not ${dimensions}: set "dimensions" to ${embedding.length}`;
+      const detail = `the model returns ${embedding.length} dimensions, not ${dimensions}: set "dimensions" to ${embedding.length}`;
       throw new EngineError(name, 'ENGINE_MISSING', detail);
     };
     const warm = async (options: CallOptions): Promise<void> =>
@@ -43,7 +43,7 @@ export const adapter: Adapter<SpeakerEncoder, SherpaEncoderSettings> = {
             throw new EngineError(
               name,
               'ENGINE_REFUSED',
-              `the clip is shorter than ${leastSeconds} s: take a longer one`,
+              `the clip is shorter than ${leastSeconds} s: use a longer one`,
             );
           }
           return embed(resample(clip.samples, clip.sampleRate, sampleRate), { signal });
@@ -51,7 +51,7 @@ export const adapter: Adapter<SpeakerEncoder, SherpaEncoderSettings> = {
       warm,
       async check(options) {
         await warm(options);
-        return `is loaded, its weights are those that you trust, ${dimensions} dimensions`;
+        return `is loaded, its weights match their SHA-256, ${dimensions} dimensions`;
       },
       close: () => speakers.close(),
     };

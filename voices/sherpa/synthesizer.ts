@@ -40,11 +40,11 @@ const mostClipSeconds = 15;
 export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
   settings: synthesizerSettings,
   // One text uses all processors; a second would only delay both.
-  care: () => ({ concurrency: 1, timeouts: { queueMs: 20_000 } }),
+  callPolicy: () => ({ concurrency: 1, timeouts: { queueMs: 20_000 } }),
   clones: isCloner,
   open(settings, context) {
     const { name } = context;
-    const mouth = openProcess<SynthesizerProcessRequest, PcmBlock>({
+    const synthesizerProcess = openProcess<SynthesizerProcessRequest, PcmBlock>({
       name,
       url: new URL('./synthesizer-worker.ts', import.meta.url),
       data: { name, settings } satisfies SynthesizerProcessData,
@@ -58,18 +58,22 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
         const { voice, speed, signal } = options;
         const pace = voice.kind === 'preset' ? (voice.rate ?? 1) : 1;
         const order = { kind: 'speak', text, speed: speed * pace, ...(await cast(options)) } as const;
-        yield* streamWithTimeouts(mouth, { load: { kind: 'load' }, request: order }, { ...context, signal });
+        yield* streamWithTimeouts(
+          synthesizerProcess,
+          { load: { kind: 'load' }, request: order },
+          { ...context, signal },
+        );
       },
     };
-    const load = (options: CallOptions): Promise<PcmBlock> => mouth.once({ kind: 'load' }, options);
+    const load = (options: CallOptions): Promise<PcmBlock> => synthesizerProcess.once({ kind: 'load' }, options);
     return {
       ...speakByPhrase(renderer, context),
       warm: async (options) => void (await load(options)),
       async check(options) {
         const { sampleRate } = await load(options);
-        return `${settings.family} is loaded, its weights are those that you trust, ${sampleRate / 1000} kHz`;
+        return `${settings.family} is loaded, its weights match their SHA-256, ${sampleRate / 1000} kHz`;
       },
-      close: () => mouth.close(),
+      close: () => synthesizerProcess.close(),
     };
   },
 };
@@ -91,7 +95,7 @@ function openVoiceParameters(
   return async (options) => {
     const reference = clipOf(options.voice, defaultClip, context);
     if (settings.family === 'zipvoice' && reference.transcript.trim() === '') {
-      const detail = `this engine must know what is said in ${reference.wavPath}: give its transcript in "references"`;
+      const detail = `this engine requires a transcript of ${reference.wavPath}: add it in "references"`;
       throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
     }
     const { samples, sampleRate, transcript } = await readClip(reference, options);

@@ -37,7 +37,7 @@ export const speakerSampleRate = 16_000;
 
 const engine = 'speaker encoder';
 const advice =
-  'get CAM++ as ONNX (3D-Speaker, or the speaker models of sherpa-onnx), or WavLM-large SV with "wav" → "embedding"';
+  'download CAM++ as ONNX (3D-Speaker, or the speaker models of sherpa-onnx), or WavLM-large SV with "wav" → "embedding"';
 /** Minimum clip length; a shorter clip does not identify a voice. */
 const leastSeconds = 0.5;
 
@@ -85,7 +85,7 @@ export async function openOnnxSpeaker(
       async embed({ samples, sampleRate }, { signal }) {
         signal.throwIfAborted();
         if (samples.length < leastSeconds * sampleRate) {
-          throw new EngineError(engine, 'ENGINE_REFUSED', 'the clip is under half a second long: take a longer one');
+          throw new EngineError(engine, 'ENGINE_REFUSED', 'the clip is shorter than half a second: use a longer one');
         }
         const embedding = await batches.add({ samples: new Float32Array(samples), sampleRate }, { signal });
         signal.throwIfAborted();
@@ -104,5 +104,5 @@ function unitEmbedding(all: Float32Array, place: number, dimensions: number, pat
   if (embedding.length === dimensions && embedding.every((value) => Number.isFinite(value))) {
     return Float32Array.from(unitOf(embedding));
   }
-  throw new EngineError(engine, 'ENGINE_BAD_REPLY', `${path} gives what is no embedding`);
+  throw new EngineError(engine, 'ENGINE_BAD_REPLY', `${path} returned an invalid embedding`);
 }

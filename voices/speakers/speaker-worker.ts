@@ -56,6 +56,6 @@ async function load(): Promise<Loaded> {
   throw new EngineError(
     file.engine,
     'ENGINE_MISSING',
-    `${file.path} (${found}) is no known speaker model: ${file.advice}`,
+    `${file.path} (${found}) is not a known speaker model: ${file.advice}`,
   );
 }

@@ -107,7 +107,7 @@ async function* speak(
       current = await following;
     }
   } finally {
-    gone.abort(new Error('nobody listens any more'));
+    gone.abort(new Error('the caller stopped reading'));
   }
 }
 
@@ -174,19 +174,19 @@ async function* checkedAudio(
     for await (const block of blocks) {
       ms += (block.samples.length / block.sampleRate) * 1000;
       meter.audioSeconds = Math.round(ms) / 1000;
-      if (ms > longestMs) throw badReply(upstream, `${Math.round(ms / 1000)} s of sound for ${text.length} characters`);
+      if (ms > longestMs) throw badReply(upstream, `${Math.round(ms / 1000)} s of audio for ${text.length} characters`);
       held.push(block);
       if (ms >= leastMs) yield* held.splice(0);
     }
   } catch (cause) {
-    if (isFormatFault(cause)) throw badReply(upstream, 'a WAV that cannot be read');
+    if (isFormatFault(cause)) throw badReply(upstream, 'an unreadable WAV file');
     throw cause;
   }
   if (ms < leastMs) {
     throw new EngineError(
       upstream.name,
       'ENGINE_BAD_REPLY',
-      `the server sent no sound (${Math.round(ms)} ms). Look into its log.`,
+      `the server sent no audio (${Math.round(ms)} ms). Check its log.`,
     );
   }
 }

@@ -6,9 +6,9 @@ import type { ReferenceVoice, Voice } from '../synthesizer.ts';
 
 /** Note on consent, without which no voice is cloned. */
 export const consentSchema = z
-  .string({ error: 'say in "consent" who allowed this voice to be cloned, and how that is known' })
+  .string({ error: 'state in "consent" who allowed this voice to be cloned, and how you know' })
   .trim()
-  .min(1, 'say in "consent" who allowed this voice to be cloned, and how that is known');
+  .min(1, 'state in "consent" who allowed this voice to be cloned, and how you know');
 
 /** Clip used if an engine without built-in voices is given none. */
 export const defaultClipSchema = z.strictObject({
@@ -35,7 +35,7 @@ export function clipOf(
     throw new EngineError(
       name,
       'ENGINE_REFUSED',
-      'this engine speaks with the voice of a clip only. Give the character one, or everybody ("*"), in "references".',
+      'this engine only clones voices from clips. Set a clip for the character, or for all ("*"), in "references".',
     );
   }
   const { wav: wavPath, ...rest } = defaultClip;

@@ -64,7 +64,7 @@ async function changeOf(wavPath: string, name: string): Promise<number> {
   try {
     return (await stat(wavPath)).mtimeMs;
   } catch {
-    throw new EngineError(name, 'ENGINE_MISSING', `there is no reference clip ${wavPath}. Check "references".`);
+    throw new EngineError(name, 'ENGINE_MISSING', `the reference clip ${wavPath} does not exist. Check "references".`);
   }
 }
 
@@ -76,20 +76,20 @@ async function readClip(
   const refused = (why: string): EngineError =>
     new EngineError(name, 'ENGINE_REFUSED', `the reference clip ${wavPath} ${why}`);
   const read = await readWav(wavPath).catch((cause: unknown) => {
-    throw cause instanceof WavFormatError ? refused('is no WAV that can be read: convert it to 16-bit WAV') : cause;
+    throw cause instanceof WavFormatError ? refused('is not a readable WAV file: convert it to 16-bit WAV') : cause;
   });
   const sampleRate = wishes.sampleRate ?? read.sampleRate;
   const whole = { samples: resample(read.samples, read.sampleRate, sampleRate), sampleRate, transcript };
   const { leastSeconds = 0, mostSeconds = Number.POSITIVE_INFINITY } = wishes;
-  const long = `is ${secondsOf(whole).toFixed(1)} s long: this engine takes ${leastSeconds > 0 ? `${leastSeconds} to ` : ''}${mostSeconds} s`;
+  const long = `is ${secondsOf(whole).toFixed(1)} s long: this engine accepts ${leastSeconds > 0 ? `${leastSeconds} to ` : ''}${mostSeconds} s`;
   const fitting = secondsOf(whole) > mostSeconds ? shortenClip(whole, mostSeconds) : whole;
-  if (fitting === undefined) throw refused(`${long}, and it has no pause to cut it in. Cut it.`);
+  if (fitting === undefined) throw refused(`${long}, and it has no pause to cut it at. Shorten it.`);
   const seconds = secondsOf(fitting);
   if (seconds < leastSeconds)
-    throw refused(`is ${seconds.toFixed(1)} s long: this engine wants ${leastSeconds} s at least`);
+    throw refused(`is ${seconds.toFixed(1)} s long: this engine requires at least ${leastSeconds} s`);
   const wav = await wavBytes(fitting.samples, sampleRate);
   if (fitting === whole) return { ...fitting, wav, seconds, serverPath: serverPathOf(wavPath, wishes) };
-  if (wishes.onServer?.directory !== undefined) throw refused(`${long}. Cut it, here and on the server.`);
+  if (wishes.onServer?.directory !== undefined) throw refused(`${long}. Shorten it, here and on the server.`);
   const cutPath = wishes.onServer === undefined ? '' : await keepBeside(wavPath, wav);
   return { ...fitting, wav, seconds, serverPath: cutPath };
 }

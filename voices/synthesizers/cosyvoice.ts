@@ -38,7 +38,7 @@ export type CosyvoiceSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, CosyvoiceSettings> = {
   settings,
-  care: () => ({ concurrency: 2, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
+  callPolicy: () => ({ concurrency: 2, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
   clones: () => true,
   open(chosen, context) {
     // Every version accepts 24 kHz: some need at least 16 kHz, some 24.
@@ -133,7 +133,7 @@ async function* ownVoice(text: string, voiceId: string, asking: Asking): AsyncGe
 }
 
 const muteDetail =
-  'the server said 200 and sent no sound. Look into its log. Code of CosyVoice from December 2025 on cannot read any clip ("Invalid file"): take an older one.';
+  'the server responded with 200 and no audio. Check its log. CosyVoice since December 2025 cannot read any clip ("Invalid file"): use an older version.';
 
 function isMute(cause: unknown): boolean {
   return cause instanceof EngineError && cause.detail === muteDetail;
@@ -160,6 +160,6 @@ async function check({ chosen, context, signal }: Asking): Promise<string> {
   const url = addressOf(chosen.baseUrl, '/openapi.json');
   const described = await sendForJson(context, { url, headers: bearer(context.key) }, { signal });
   if (!JSON.stringify(described).includes('/inference_zero_shot'))
-    throw badReply(context, 'the routes of something else');
+    throw badReply(context, 'the routes of another server');
   return `${new URL(chosen.baseUrl).host} is CosyVoice’s server`;
 }

@@ -24,7 +24,7 @@ export type DashscopeSynthesizerSettings = z.infer<typeof settings>;
 /** CosyVoice v2 and related models on Alibaba Cloud Model Studio. */
 export const adapter: Adapter<SpeechSynthesizer, DashscopeSynthesizerSettings> = {
   settings,
-  care: () => ({ concurrency: 8 }),
+  callPolicy: () => ({ concurrency: 8 }),
   open(chosen, context) {
     /** Voices that the model rejected. */
     const unknown = new Set<string>();

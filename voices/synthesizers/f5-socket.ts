@@ -35,7 +35,7 @@ const loudest = 8;
  */
 export const adapter: Adapter<SpeechSynthesizer, F5SocketSettings> = {
   settings,
-  care: () => ({ concurrency: 1, timeouts: { firstByteMs: 60_000 } }),
+  callPolicy: () => ({ concurrency: 1, timeouts: { firstByteMs: 60_000 } }),
   open: (chosen, context) => ({
     ...speakByPhrase(
       {
@@ -59,7 +59,11 @@ async function* render(
 ): AsyncGenerator<PcmBlock> {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length > mostTextBytes) {
-    throw new EngineError(context.name, 'ENGINE_REFUSED', `a text of ${bytes.length} bytes: it takes ${mostTextBytes}`);
+    throw new EngineError(
+      context.name,
+      'ENGINE_REFUSED',
+      `the text has ${bytes.length} bytes; the limit is ${mostTextBytes}`,
+    );
   }
   const connection = await openConnection(chosen, context, signal);
   try {
@@ -92,7 +96,7 @@ async function* samplesUpToMark(connection: Connection, context: EngineContext):
     held = joined.subarray(whole);
     const samples = Float32Array.from({ length: whole / 4 }, (_, index) => joined.readFloatLE(index * 4));
     // `NaN` fails the comparison too, as it should.
-    if (!samples.every((sample) => Math.abs(sample) <= loudest)) throw badReply(context, 'something that is no sound');
+    if (!samples.every((sample) => Math.abs(sample) <= loudest)) throw badReply(context, 'data that is not audio');
     if (samples.length > 0) yield { samples, sampleRate };
   }
   if (!held.equals(endMark)) throw brokenOff(context);
@@ -100,7 +104,7 @@ async function* samplesUpToMark(connection: Connection, context: EngineContext):
 
 async function check(chosen: F5SocketSettings, context: EngineContext, { signal }: CallOptions): Promise<string> {
   (await openConnection(chosen, context, signal)).close();
-  return `${new URL(chosen.baseUrl).host} takes connections`;
+  return `${new URL(chosen.baseUrl).host} accepts connections`;
 }
 
 interface Connection {
@@ -142,8 +146,8 @@ async function openConnection(
       pieces.fail(brokenOff(context));
     });
   const reader = pieces[Symbol.asyncIterator]();
-  const receive = async (limitMs: number, what = 'nothing'): Promise<Buffer | undefined> => {
-    const detail = `${what} within ${limitMs / 1_000} s. Is the server busy with somebody else, or still loading its model?`;
+  const receive = async (limitMs: number, what = 'no data'): Promise<Buffer | undefined> => {
+    const detail = `${what} within ${limitMs / 1_000} s. Is the server busy with another client, or still loading its model?`;
     const timer = setTimeout(() => fail(new EngineError(context.name, 'ENGINE_TIMEOUT', detail)), limitMs);
     try {
       const next = await reader.next();

@@ -33,7 +33,7 @@ export type FishSpeechSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, FishSpeechSettings> = {
   settings,
-  care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
+  callPolicy: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
   clones: () => true,
   open(chosen, context) {
     const referenceFor = openReferences({ chosen, context });
@@ -121,6 +121,6 @@ async function check(site: Site, options: CallOptions): Promise<string> {
     string,
     unknown
   >;
-  if (status !== 'ok') throw badReply(site.context, 'no word about its health');
+  if (status !== 'ok') throw badReply(site.context, 'no health status');
   return `${new URL(site.chosen.baseUrl).host} is fish-speech’s server`;
 }

@@ -52,7 +52,7 @@ function synthesize(
   const { files, stdout, exitCode } = command.run(['flite', ...options.flat()]);
   const wave = files.get('speech.wav');
   if (exitCode !== 0 || wave === undefined || wave.length < headerBytes) {
-    throw new EngineError('flite', 'ENGINE_BAD_REPLY', `no audio came back, exit code ${exitCode}`);
+    throw new EngineError('flite', 'ENGINE_BAD_REPLY', `Flite returned no audio, exit code ${exitCode}`);
   }
   const madeRate = new DataView(wave.buffer, wave.byteOffset).getUint32(sampleRateOffset, true);
   return {

@@ -44,7 +44,7 @@ export type GptSovitsSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, GptSovitsSettings> = {
   settings,
-  care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000 } }),
+  callPolicy: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000 } }),
   clones: () => true,
   open(chosen, context) {
     const readClip = openClips(context.name, { ...clipSeconds, onServer: { directory: chosen.serverDirectory } });
@@ -105,7 +105,7 @@ async function* ask(json: unknown, { baseUrl }: GptSovitsSettings, asking: Askin
   const request = { url: addressOf(baseUrl, '/tts'), json, headers: bearer(context.key) };
   for await (const block of sendForAudio(context, request, { sampleRate: 32_000 }, { signal })) {
     if (block.sampleRate === stumblingRate && block.samples.every((value) => value === 0)) {
-      const detail = 'the server stumbled over this text and sent silence. Look into its log.';
+      const detail = 'the server failed on this text and sent silence. Check its log.';
       throw new EngineError(context.name, 'ENGINE_BAD_REPLY', detail);
     }
     yield block;
@@ -118,8 +118,8 @@ async function check({ baseUrl }: GptSovitsSettings, context: EngineContext, opt
     await send(context, { url: addressOf(baseUrl, '/tts'), headers: bearer(context.key) }, options);
   } catch (cause) {
     if (cause instanceof EngineError && [400, 422].includes(cause.status ?? 0))
-      return `${new URL(baseUrl).host} answers`;
+      return `${new URL(baseUrl).host} responds`;
     throw cause;
   }
-  throw badReply(context, 'an answer to a request that says nothing');
+  throw badReply(context, 'an unexpected response to an empty request');
 }

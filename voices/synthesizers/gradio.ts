@@ -39,7 +39,7 @@ export type GradioSettings = z.infer<typeof settings>;
 export const adapter: Adapter<SpeechSynthesizer, GradioSettings> = {
   settings,
   // While it works, the app sends a keep-alive every 15 s.
-  care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
+  callPolicy: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
   clones: () => true,
   open(chosen, context) {
     const app = openGradioApp(chosen.baseUrl, context);
@@ -74,14 +74,14 @@ export const adapter: Adapter<SpeechSynthesizer, GradioSettings> = {
           throw cause;
         });
         const sound = fileOf(result);
-        if (sound === undefined) throw badReply(context, 'no sound, as such apps do where an input is missing');
+        if (sound === undefined) throw badReply(context, 'no audio, probably because an input is missing');
         yield await readWav(await app.download(sound, options));
       },
     };
     return {
       ...speakByPhrase(renderer, context),
       async check(options: CallOptions) {
-        return `${new URL(chosen.baseUrl).host} speaks by /${(await endpointOf(site, options)).name}`;
+        return `${new URL(chosen.baseUrl).host} synthesizes with /${(await endpointOf(site, options)).name}`;
       },
     };
   },
@@ -105,7 +105,7 @@ async function endpointOf(
   const inputs = endpoints.get(name ?? '');
   if (name !== undefined && inputs !== undefined) return { name, inputs };
   const listed = names.slice(0, 8).join(', ');
-  const detail = `the app has no endpoint ${chosen.endpoint ?? 'that is known'}, but ${listed}. Set "endpoint" of the engine "${context.name}".`;
+  const detail = `the app has no ${chosen.endpoint ?? 'known'} endpoint. It has ${listed}. Set "endpoint" of the engine "${context.name}".`;
   throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
 }
 

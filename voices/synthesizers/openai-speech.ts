@@ -49,7 +49,7 @@ export type OpenaiSpeechSettings = z.infer<typeof settings>;
 /** Speech from any server with OpenAI's speech route, or one close to it; see `speechDialects`. */
 export const adapter: Adapter<SpeechSynthesizer, OpenaiSpeechSettings> = {
   settings,
-  care: ({ dialect }) => ({
+  callPolicy: ({ dialect }) => ({
     concurrency: speechDialects[dialect].concurrency,
     timeouts: { firstByteMs: speechDialects[dialect].streams ? 20_000 : 60_000 },
   }),
@@ -160,7 +160,7 @@ class Speaker {
     const type = headers['content-type'] ?? '';
     const raw = { sampleRate: Number(headers['x-sample-rate']) || this.#sampleRate };
     if (/event-stream/.test(type)) yield* pcmBlocksOfMessages(this.#spokenEvents(body), raw);
-    else if (/html|json|text\//.test(type)) throw badReply(this.#context, `${type.split(';')[0]} instead of sound`);
+    else if (/html|json|text\//.test(type)) throw badReply(this.#context, `${type.split(';')[0]} instead of audio`);
     else yield* pcmBlocks(body, raw);
   }
 
@@ -177,7 +177,7 @@ class Speaker {
         throw new EngineError(
           this.#context.name,
           'ENGINE_UNAVAILABLE',
-          'the server reported an error in its stream. Look into its log.',
+          'the server reported an error in its stream. Check its log.',
         );
       }
       isOver ||= event['type'] === 'speech.audio.done' || typeof event['finish_reason'] === 'string';
@@ -185,7 +185,7 @@ class Speaker {
       const piece = typeof audio === 'object' && audio !== null ? (audio as Record<string, unknown>)['data'] : audio;
       if (typeof piece === 'string' && piece !== '') yield base64.decode(piece);
     }
-    if (!isOver) throw badReply(this.#context, 'a stream without an end');
+    if (!isOver) throw badReply(this.#context, 'an incomplete stream');
   }
 
   #parse(data: string): Record<string, unknown> {
@@ -195,6 +195,6 @@ class Speaker {
     } catch {
       // Reported below.
     }
-    throw badReply(this.#context, 'something that is not JSON in its stream');
+    throw badReply(this.#context, 'invalid JSON in its stream');
   }
 }

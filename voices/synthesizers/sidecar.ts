@@ -30,7 +30,7 @@ export type SidecarSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, SidecarSettings> = {
   settings,
-  care: (chosen) => openaiSpeech.care?.(asSpeech(chosen)) ?? {},
+  callPolicy: (chosen) => openaiSpeech.callPolicy?.(asSpeech(chosen)) ?? {},
   clones: () => true,
   open: (chosen, context) => ({
     ...openaiSpeech.open(asSpeech(chosen), context),
@@ -46,10 +46,10 @@ async function check({ baseUrl }: SidecarSettings, context: EngineContext, optio
   const request = { url: addressOf(baseUrl, '/health'), headers: bearer(context.key) };
   const health = await sendForJson(context, request, options).catch((cause: unknown) => {
     if (!(cause instanceof EngineError) || cause.status !== 503) throw cause;
-    throw new EngineError(context.name, 'ENGINE_UNAVAILABLE', 'the sidecar still loads its model. Wait a little.');
+    throw new EngineError(context.name, 'ENGINE_UNAVAILABLE', 'the sidecar is still loading its model. Wait a moment.');
   });
   const { status, engine, languages } = (health ?? {}) as Record<string, unknown>;
-  if (status !== 'ok' || typeof engine !== 'string') throw badReply(context, 'no word about its health');
+  if (status !== 'ok' || typeof engine !== 'string') throw badReply(context, 'no health status');
   const spoken = Array.isArray(languages) && languages.length > 0 ? `, which speaks ${languages.join(', ')}` : '';
   return `${new URL(baseUrl).host} runs ${engine}${spoken}`;
 }

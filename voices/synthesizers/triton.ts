@@ -64,7 +64,7 @@ export type TritonSynthesizerSettings = z.infer<typeof settings>;
 /** CosyVoice2 and 3, F5-TTS, Spark-TTS and ZipVoice, as their own repositories deploy them on NVIDIA's Triton. */
 export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
   settings,
-  care: ({ dialect }) => ({
+  callPolicy: ({ dialect }) => ({
     concurrency: dialects[dialect].concurrency,
     ...(dialects[dialect].comesWhole && { timeouts: { firstByteMs: 60_000 } }),
   }),
@@ -96,7 +96,7 @@ export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
   },
 };
 
-interface Saying {
+interface SpeechRequest {
   readonly reference: ReferenceVoice;
   readonly clip: ReferenceClip;
   readonly server: TritonServer;
@@ -104,7 +104,10 @@ interface Saying {
   readonly signal: AbortSignal;
 }
 
-async function* say(text: string, { reference, clip, server, context, signal }: Saying): AsyncGenerator<Float32Array> {
+async function* say(
+  text: string,
+  { reference, clip, server, context, signal }: SpeechRequest,
+): AsyncGenerator<Float32Array> {
   const inputs = [
     { name: 'reference_wav', data: clip.samples },
     { name: 'reference_wav_len', data: Int32Array.of(clip.samples.length) },
@@ -122,6 +125,6 @@ async function* say(text: string, { reference, clip, server, context, signal }: 
  */
 function needTranscript({ transcript, wavPath }: ReferenceVoice, { name }: EngineContext): void {
   if (transcript.trim() !== '') return;
-  const detail = `the reference clip ${wavPath} has no transcript. Write what is said in it into "transcript".`;
+  const detail = `the reference clip ${wavPath} has no transcript. Set "transcript".`;
   throw new EngineError(name, 'ENGINE_REFUSED', detail);
 }

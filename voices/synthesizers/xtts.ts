@@ -36,7 +36,7 @@ export type XttsSettings = z.infer<typeof settings>;
  */
 export const adapter: Adapter<SpeechSynthesizer, XttsSettings> = {
   settings,
-  care: () => ({ concurrency: 1, graceMs: 500 }),
+  callPolicy: () => ({ concurrency: 1, graceMs: 500 }),
   clones: () => true,
   open(chosen, context) {
     const site: Site = { chosen, context };
@@ -98,7 +98,7 @@ function openCoqui(site: Site): RequestFor {
     const form = new FormData();
     form.set('wav_file', new Blob([new Uint8Array(clip.wav)], { type: 'audio/wav' }), 'voice.wav');
     const latents = await askFor(site, '/clone_speaker', options, form);
-    if (!isLatents(latents)) throw badReply(context, 'no voice for the clip');
+    if (!isLatents(latents)) throw badReply(context, 'no voice made from the clip');
     cloned.set(clip, latents);
     return latents;
   };
@@ -153,7 +153,7 @@ function openDaswer123(site: Site): RequestFor {
 function oneOf<Item>(voices: ReadonlyMap<string, Item>, id: string, { chosen, context }: Site): Item {
   const found = voices.get(id) ?? voices.get(chosen.defaultVoice ?? '') ?? voices.values().next().value;
   if (found !== undefined) return found;
-  const detail = 'the server has no voices of its own. Give the character a clip, or everybody ("*"), in "references".';
+  const detail = 'the server has no built-in voices. Set a clip for the character, or for all ("*"), in "references".';
   throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
 }
 

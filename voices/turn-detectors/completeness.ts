@@ -8,7 +8,7 @@ export type TextCues = Readonly<Record<string, number>>;
 export type CueWeights = Readonly<Record<string, number>>;
 
 /**
- * Weights of the cues, from `npm run bench -- endpointing --fit`: a logistic regression on 37,886 sentences of the
+ * Weights of the cues (see `test/bench/MEASURED.md`): a logistic regression on 37,886 sentences of the
  * packs in `characters/`, whole and cut short after each of their words, with the final marks that Moonshine writes;
  * the area under the curve is 0.92 on unseen packs. Those marked were set by hand, because they are too rare there.
  */

@@ -1,3 +1,4 @@
+import { mean, median } from '../dsp/statistics.ts';
 import type { AudioFrame } from '../audio.ts';
 import { semitones, trackPitch } from '../dsp/pitch.ts';
 
@@ -56,7 +57,7 @@ function pitchCues(hertz: Float32Array): { readonly height: number; readonly fal
   const last = [...hertz.subarray(-40)].map((value, hop) => ({ hop, value })).filter(({ value }) => value > 0);
   if (voiced.length < least.voicedHops || last.length < least.voicedHops / 2) return { height: 0, fall: 0 };
   const floor = voiced[Math.floor(voiced.length * 0.1)] as number;
-  const final = median(Float32Array.from(last.slice(-6), ({ value }) => value));
+  const final = median(last.slice(-6).map(({ value }) => value));
   const stretch = last.slice(-20).map(({ hop, value }) => ({ hop, pitch: semitones(value, floor) }));
   const middle = mean(stretch.map(({ hop }) => hop));
   const spread = stretch.reduce((sum, { hop }) => sum + (hop - middle) ** 2, 0);
@@ -77,17 +78,9 @@ function lengthening(levels: Float32Array): number {
   }
   const gaps = peaks.slice(1).map((peak, index) => peak - (peaks[index] as number));
   if (gaps.length < 2) return 0;
-  return clip((levels.length - (peaks.at(-1) as number)) / median(Float32Array.from(gaps)) - 0.7, -1, 2);
+  return clip((levels.length - (peaks.at(-1) as number)) / median(gaps) - 0.7, -1, 2);
 }
 
 function clip(value: number, lowest: number, highest: number): number {
   return Math.min(highest, Math.max(lowest, value));
-}
-
-function mean(values: ArrayLike<number>): number {
-  return Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function median(values: Float32Array): number {
-  return values.toSorted()[values.length >> 1] ?? 0;
 }

@@ -3,8 +3,8 @@ import { logistic, probabilityOf, textLogit, type CueWeights } from './completen
 import { prosodyCues } from './prosody-cues.ts';
 
 /**
- * Weights of the prosodic cues, from `npm run bench -- endpointing --fit`: a ridge regression on 11 ends, 13 pauses and
- * 117 cuts in 11 recordings, where ends weigh as much as the rest. Their signs agree with phonetics, but on unseen
+ * Weights of the prosodic cues (see `test/bench/MEASURED.md`): a ridge regression on 11 ends, 13 pauses and 117 cuts in
+ * 11 recordings, where ends weigh as much as the rest. Their signs agree with phonetics, but on unseen
  * recordings they separate ends from pauses hardly better than chance (area under the curve 0.59), so they are kept
  * small: the words decide, the voice tips the balance.
  */

@@ -13,7 +13,7 @@ const inputName = 'input_features';
 /** A misnomer: the model's last layer turns the logit into a probability. */
 const outputName = 'logits';
 const advice =
-  'get smart-turn-v3.2-cpu.onnx (pipecat-ai/pipecat, src/pipecat/audio/turn/smart_turn/data; or pipecat-ai/smart-turn-v3 on Hugging Face)';
+  'download smart-turn-v3.2-cpu.onnx (pipecat-ai/pipecat, src/pipecat/audio/turn/smart_turn/data; or pipecat-ai/smart-turn-v3 on Hugging Face)';
 let loading: Promise<ModelSession> | undefined;
 
 serveWorker<Float32Array, number>(async (samples) => {
@@ -47,7 +47,7 @@ async function loadModel(): Promise<ModelSession> {
     throw missing(`${modelPath} cannot be loaded: ${advice}`, cause);
   });
   if (session.inputNames.includes(inputName) && session.outputNames.includes(outputName)) return session;
-  throw missing(`${modelPath} is another model: ${advice}`);
+  throw missing(`${modelPath} is a different model: ${advice}`);
 }
 
 function missing(detail: string, cause?: unknown): EngineError {

@@ -1,4 +1,4 @@
-import { scoreText, textTable } from '../../text-table.ts';
+import { table } from '../../../server/terminal/table.ts';
 import type { JudgeHealth } from '../judging/judge-health.ts';
 import { metricKeys, metricShort } from '../judging/metrics.ts';
 import type { Estimate, PairedDifference, ScoreRow } from './score-table.ts';
@@ -11,11 +11,12 @@ const shortNames = metricKeys.map((metric) => metricShort[metric]);
  * are short.
  */
 export function scoreTableText(groups: readonly { readonly label: string; readonly row: ScoreRow }[]): string {
-  const metrics = textTable(
+  const metrics = table(
     ['', ...shortNames],
     groups.map(({ label, row }) => [label, ...metricKeys.map((metric) => scoreText(row.metrics[metric].value))]),
+    { numbers: true },
   );
-  const overall = textTable(
+  const overall = table(
     ['', 'Overall', '95 %', 'n', 'unscored', 'failed'],
     groups.map(({ label, row: { overall: all, samples } }) => [
       label,
@@ -25,8 +26,14 @@ export function scoreTableText(groups: readonly { readonly label: string; readon
       String(all.unscored),
       String(all.failed),
     ]),
+    { numbers: true },
   );
   return `${metrics}\n\n${overall}`;
+}
+
+/** Formats a score with four decimals, as in the paper; null as a dash. */
+export function scoreText(value: number | null): string {
+  return value === null ? '–' : value.toFixed(4);
 }
 
 export function intervalText({ low, high }: Pick<Estimate, 'low' | 'high'>): string {
@@ -43,13 +50,13 @@ export function summaryText(summary: RunSummary): string {
     '',
     // Subsets of a language are indented below it.
     judge === 'none' || groups.length === 0
-      ? 'Nothing is judged.'
+      ? 'Not judged.'
       : scoreTableText(groups.map(({ label, row }) => ({ label: label.replace(/^\w+, /, '  '), row }))),
     '',
     judge === 'none' ? '' : healthText(health),
     waits.n === 0
       ? ''
-      : `first audio after ${waits.median?.toFixed(0)} ms (median), ${waits.p95?.toFixed(0)} ms (p95), n ${waits.n}`,
+      : `first audio: ${waits.median?.toFixed(0)} ms (median), ${waits.p95?.toFixed(0)} ms (p95), n ${waits.n}`,
     ...cues.map(
       ({ name, language, value, n, missing }) =>
         `${name} (${language}): ${value === null ? '–' : value.toFixed(3)}, n ${n}${Object.entries(missing)
@@ -84,7 +91,7 @@ export function healthText(health: JudgeHealth): string {
 
 /** Formats a comparison of two runs as a table. */
 export function comparisonText(differences: readonly PairedDifference[], names: readonly [string, string]): string {
-  return textTable(
+  return table(
     ['', ...names, 'difference', '95 %', 'p (Holm)', 'n'],
     differences.map(({ metric, a, b, difference, low, high, p, n }) => [
       metric,
@@ -95,5 +102,6 @@ export function comparisonText(differences: readonly PairedDifference[], names: 
       p === null ? '–' : p < 0.001 ? '< 0.001' : p.toFixed(3),
       String(n),
     ]),
+    { numbers: true },
   );
 }

@@ -1,4 +1,4 @@
-import { UsageError } from '../../terminal/usage.ts';
+import { UsageError } from '../../terminal/flags.ts';
 
 /** One module per verb. Each exports `run(args)`, which resolves to the exit status. */
 const verbs: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<number> }>>> = {
@@ -16,6 +16,8 @@ export async function run(args: string[]): Promise<number> {
   const [verb = 'list', ...rest] = args[0]?.startsWith('-') === false ? args : ['list', ...args];
   const load = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (load === undefined)
-    throw new UsageError(`There is no "characters ${verb}"; there is ${Object.keys(verbs).join(', ')}.`);
+    throw new UsageError(
+      `There is no command "characters ${verb}". The commands are: ${Object.keys(verbs).join(', ')}.`,
+    );
   return (await load()).run(rest);
 }

@@ -7,7 +7,7 @@ import type { Character } from '../../../characters/character.ts';
 import { findCharacter, readCharacters } from '../../cast/cast.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
 import { openProgressBar } from '../../terminal/progress-bar.ts';
-import { parseCommand } from '../../terminal/usage.ts';
+import { parseCommand } from '../../terminal/commands.ts';
 import { openConfiguredChat } from './configured-chat.ts';
 import { metered, spentInWords, type ModelUsage } from './metered.ts';
 
@@ -16,7 +16,7 @@ import { metered, spentInWords, type ModelUsage } from './metered.ts';
  */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'check [ID…] [--no-model] [--json]', args, {
-    'no-model': { type: 'boolean', help: 'ask no chat model, also where one is configured' },
+    'no-model': { type: 'boolean', help: 'do not use the configured LLM' },
     json: { type: 'boolean', help: 'print one JSON array' },
   });
   if (parsed === undefined) return 0;
@@ -50,15 +50,15 @@ async function judged(
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   if (model === undefined) return [];
-  const bar = openProgressBar('lines');
+  const bar = openProgressBar({ unit: 'lines' });
   const { findings, dropped, unjudged } = await judgeLines(character, model, {
     signal,
-    onBatch: (done, of) => bar.show(done, of, `${character.id}: ${done} of ${of} lines judged`),
+    onBatch: (done, of) => bar.show({ done, of, facts: [`${character.id}: ${done} of ${of} lines`] }),
   });
   bar.end();
   if (dropped > 0)
-    process.stderr.write(`${dropped} findings of the model left out: they quote what their row does not say\n`);
-  if (unjudged > 0) process.stderr.write(`${unjudged} lines not judged: the model wrote no JSON about them\n`);
+    process.stderr.write(`${dropped} findings of the LLM dropped: they quote text that is not in their line\n`);
+  if (unjudged > 0) process.stderr.write(`${unjudged} lines not judged: the LLM’s answer was not valid JSON\n`);
   return findings;
 }
 

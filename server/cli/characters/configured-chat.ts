@@ -6,6 +6,6 @@ import { openChat } from '../../engines/open-planned.ts';
 
 /** Opens the first configured chat model; undefined if there is only the built-in retrieval. */
 export async function openConfiguredChat(config: Config): Promise<(ChatModel & EngineLifecycle) | undefined> {
-  const planned = planEngines(config).mind.find(({ kind }) => kind !== embeddedKinds.mind);
+  const planned = planEngines(config).llm.find(({ kind }) => kind !== embeddedKinds.llm);
   return planned === undefined ? undefined : (await openChat(planned)).engine;
 }

@@ -5,8 +5,9 @@ import { readCardJson } from '../../../characters/tavern/card-file.ts';
 import { fromPack } from '../../../characters/tavern/from-pack.ts';
 import { cardFormats, writeCardBytes, type CardFormat } from '../../../characters/tavern/open-card.ts';
 import { findCharacter } from '../../cast/cast.ts';
-import { printable } from '../../terminal/printable.ts';
-import { parseCommand, requireFolderOf, UsageError } from '../../terminal/usage.ts';
+import { parseCommand } from '../../terminal/commands.ts';
+import { requireFolderOf, UsageError } from '../../terminal/flags.ts';
+import { printable } from '../../terminal/text.ts';
 import { clipFacts } from '../../engines/library-clip.ts';
 
 /** `dramatis characters export ID`: writes a character card that other programs can open. */
@@ -15,18 +16,18 @@ export async function run(args: string[]): Promise<number> {
     format: {
       type: 'string',
       value: 'FORMAT',
-      help: 'png (a picture that carries the card), json or charx; default png',
+      help: 'png (image with the card inside), json or charx (default png)',
     },
-    spec: { type: 'string', value: 'VERSION', help: 'v2, or v3 (default): the version of the Character Card' },
-    out: { type: 'string', value: 'FILE', help: 'where to write it (default: ID.FORMAT)' },
+    spec: { type: 'string', value: 'VERSION', help: 'version of the Character Card: v2 or v3 (default v3)' },
+    out: { type: 'string', value: 'FILE', help: 'file to write (default: ID.FORMAT)' },
   });
   if (parsed === undefined) return 0;
   const [id, ...more] = parsed.positionals;
-  if (id === undefined || more.length > 0) throw new UsageError('Which one? dramatis characters export ID');
+  if (id === undefined || more.length > 0) throw new UsageError('Name a character: dramatis characters export ID');
   const { format = 'png', spec = 'v3', out } = parsed.values;
   if (typeof out === 'string') requireFolderOf(out);
-  if (!isFormat(format)) throw new UsageError(`--format is one of ${cardFormats.join(', ')}.`);
-  if (spec !== 'v2' && spec !== 'v3') throw new UsageError('--spec is v2 or v3.');
+  if (!isFormat(format)) throw new UsageError(`--format must be one of ${cardFormats.join(', ')}.`);
+  if (spec !== 'v2' && spec !== 'v3') throw new UsageError('--spec must be v2 or v3.');
   const { character, folder } = await findCharacter(parsed.config, id);
   const { lines, ...card } = character;
   const source = await readSource(folder);

@@ -7,8 +7,8 @@ import type { ImportedPack, Problem } from '../../../characters/importers/draft.
 import { importers } from '../../../characters/importers/open-importer.ts';
 import type { Config } from '../../config/config.ts';
 import { importedCharacters } from '../../cast/cast.ts';
-import { printable } from '../../terminal/printable.ts';
-import { UsageError } from '../../terminal/usage.ts';
+import { UsageError } from '../../terminal/flags.ts';
+import { printable } from '../../terminal/text.ts';
 import { shadowingNotes } from './shadowing-notes.ts';
 
 /** Import options of a data set. */
@@ -29,7 +29,7 @@ export async function importDataset(
   { from, id, replace }: DatasetOptions,
 ): Promise<number> {
   const load = Object.hasOwn(importers, from) ? importers[from] : undefined;
-  if (load === undefined) throw new UsageError(`--from is one of ${Object.keys(importers).join(', ')}.`);
+  if (load === undefined) throw new UsageError(`--from must be one of ${Object.keys(importers).join(', ')}.`);
   const read = await load();
   const parent = importedCharacters(config);
   const made = new Set<string>();
@@ -37,7 +37,7 @@ export async function importDataset(
   for (const place of places) {
     const { packs, problems } = await read(place);
     if (id !== undefined && packs.length !== 1)
-      throw new UsageError(`--id goes with one character; ${place} holds ${packs.length}.`);
+      throw new UsageError(`--id needs exactly one character; ${place} contains ${packs.length}.`);
     for (const pack of packs) {
       const named = withId(pack, id ?? freeId(pack.card.id, made));
       made.add(named.card.id);
@@ -47,7 +47,7 @@ export async function importDataset(
     tell(problems);
     console.log(printable(`${place}: ${packs.length} characters, ${problems.length} problems`));
   }
-  if (made.size > failed) console.log('Talk to them at the next `dramatis serve`.');
+  if (made.size > failed) console.log('They are available after the next `dramatis serve`.');
   return failed === 0 && made.size > 0 ? 0 : 1;
 }
 
@@ -55,7 +55,7 @@ export async function importDataset(
 async function write(parent: string, { card, lines, voice }: ImportedPack, replace: boolean): Promise<boolean> {
   const folder = path.join(parent, card.id);
   if (!replace && existsSync(folder)) {
-    process.stderr.write(`${folder}: there is a character of this id; --replace writes over it\n`);
+    process.stderr.write(`${folder}: a character with this id exists; --replace overwrites it\n`);
     return false;
   }
   try {
@@ -74,7 +74,7 @@ async function write(parent: string, { card, lines, voice }: ImportedPack, repla
 function notesOn(config: Config, { card }: ImportedPack, asRead: ImportedPack, count: number): string[] {
   const isRenamed = count > 1 && asRead.card.id !== card.id;
   return [
-    ...(isRenamed ? [`another of this data set is ${asRead.card.id} already`] : []),
+    ...(isRenamed ? [`renamed: ${asRead.card.id} is another character of this data set`] : []),
     ...shadowingNotes(config, card.id, count === 1),
   ];
 }
@@ -100,5 +100,5 @@ function tell(problems: readonly Problem[]): void {
     if (count <= mostAlike) process.stderr.write(printable(`${where}: ${what}\n`));
   }
   for (const [kind, count] of counts)
-    if (count > mostAlike) process.stderr.write(printable(`${kind}: ${count - mostAlike} more like these\n`));
+    if (count > mostAlike) process.stderr.write(printable(`${kind}: ${count - mostAlike} more like this\n`));
 }

@@ -7,29 +7,30 @@ import { openCard } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
 import { makeDataDir } from '../../config/data-dir.ts';
 import { importedCharacters } from '../../cast/cast.ts';
-import { printable } from '../../terminal/printable.ts';
-import { parseCommand, UsageError } from '../../terminal/usage.ts';
+import { parseCommand } from '../../terminal/commands.ts';
+import { UsageError } from '../../terminal/flags.ts';
+import { printable } from '../../terminal/text.ts';
 import { importDataset } from './import-dataset.ts';
 import { shadowingNotes } from './shadowing-notes.ts';
 
 /** `dramatis characters import FILE…`: converts character cards of other programs to character packs. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'import FILE… [--id ID] [--replace] [--from DATASET]', args, {
-    id: { type: 'string', value: 'ID', help: 'what the character is to be called here; only with one' },
+    id: { type: 'string', value: 'ID', help: 'id of the character; only for one file' },
     from: {
       type: 'string',
       value: 'DATASET',
       help: `read a data set instead of cards: ${Object.keys(importers).join(', ')}`,
     },
-    replace: { type: 'boolean', help: 'write over the character of that id' },
+    replace: { type: 'boolean', help: 'overwrite an existing character with that id' },
   });
   if (parsed === undefined) return 0;
   const { positionals: files, values, config } = parsed;
-  if (files.length === 0) throw new UsageError('Which cards? dramatis characters import FILE… (PNG, JSON or CHARX)');
-  if (values.id !== undefined && files.length > 1) throw new UsageError('--id goes with one file.');
+  if (files.length === 0) throw new UsageError('Name the cards: dramatis characters import FILE… (PNG, JSON or CHARX)');
+  if (values.id !== undefined && files.length > 1) throw new UsageError('--id needs exactly one file.');
   const id = typeof values.id === 'string' ? values.id : undefined;
   if (id !== undefined && !cardSchema.shape.id.safeParse(id).success)
-    throw new UsageError('--id is lower-case words joined by hyphens.');
+    throw new UsageError('--id must be lower-case words joined by hyphens.');
   const replace = values.replace === true;
   const parent = importedCharacters(config);
   makeDataDir(parent);
@@ -43,7 +44,7 @@ export async function run(args: string[]): Promise<number> {
       await writePack(parent, { ...opened, ...pack, source }, replace);
       console.log(
         printable(
-          `${path.basename(file)}: ${pack.card.name} is now ${pack.card.id}, ${pack.lines.length} example lines`,
+          `${path.basename(file)}: ${pack.card.name} imported as ${pack.card.id}, ${pack.lines.length} example lines`,
         ),
       );
       for (const note of [...shadowingNotes(config, pack.card.id), ...notes]) console.log(printable(`  note: ${note}`));
@@ -53,6 +54,6 @@ export async function run(args: string[]): Promise<number> {
       process.stderr.write(`${fault.message}\n`);
     }
   }
-  if (files.length - failed > 0) console.log('Talk to them at the next `dramatis serve`.');
+  if (files.length - failed > 0) console.log('They are available after the next `dramatis serve`.');
   return failed === 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 import { readCast } from '../../cast/cast.ts';
+import { parseCommand } from '../../terminal/commands.ts';
 import { table } from '../../terminal/table.ts';
-import { parseCommand } from '../../terminal/usage.ts';
 
 /** `dramatis characters`, or `characters list`: lists the characters. */
 export async function run(args: string[]): Promise<number> {
@@ -33,6 +33,6 @@ export async function run(args: string[]): Promise<number> {
     String(one.lines.length),
     one.tagline,
   ]);
-  console.log(table(['id', 'name', 'languages', 'pairs', 'who'], rows));
+  console.log(table(['id', 'name', 'languages', 'lines', 'description'], rows));
   return 0;
 }

@@ -24,8 +24,8 @@ export function metered(model: ChatModel, spent: ModelUsage): ChatModel {
   };
 }
 
-/** Formats usage, such as "131 calls, 310,000 tokens read, 45,000 written". */
+/** Formats usage, such as "131 calls, 310,000 input tokens, 45,000 output tokens". */
 export function spentInWords({ calls, inputTokens, outputTokens }: ModelUsage): string {
   const number = (value: number): string => value.toLocaleString('en');
-  return `${number(calls)} calls, ${number(inputTokens)} tokens read, ${number(outputTokens)} written`;
+  return `${number(calls)} calls, ${number(inputTokens)} input tokens, ${number(outputTokens)} output tokens`;
 }

@@ -17,9 +17,10 @@ import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
 import { importedCharacters } from '../../cast/cast.ts';
 import { makeDataDir } from '../../config/data-dir.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
-import { printable } from '../../terminal/printable.ts';
+import { parseCommand } from '../../terminal/commands.ts';
+import { requireFlag, UsageError } from '../../terminal/flags.ts';
+import { printable } from '../../terminal/text.ts';
 import { openProgressBar, type ProgressBar } from '../../terminal/progress-bar.ts';
-import { parseCommand, requireFlag, UsageError } from '../../terminal/usage.ts';
 import { openConfiguredChat } from './configured-chat.ts';
 import { metered, spentInWords, type ModelUsage } from './metered.ts';
 import { shadowingNotes } from './shadowing-notes.ts';
@@ -35,24 +36,24 @@ const tokensBeside = 650;
 /** `dramatis characters new --text FILE`: drafts a card from a book or an article with the configured chat model. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'new --text FILE [--name NAME] [--id ID] [--out DIR] [--replace]', args, {
-    text: { type: 'string', value: 'FILE', help: 'a book, an article: plain text in UTF-8' },
+    text: { type: 'string', value: 'FILE', help: 'book or article: plain text in UTF-8' },
     name: {
       type: 'string',
       value: 'NAME',
-      help: 'who in it, as the text writes the name; asked of the model unless given',
+      help: 'name of the character as written in the text (default: the LLM chooses the main character)',
     },
-    id: { type: 'string', value: 'ID', help: 'what the character is to be called here (default: from the name)' },
-    out: { type: 'string', value: 'DIR', help: 'the folder of packs to write to (default: where imports go)' },
-    replace: { type: 'boolean', help: 'write over the character of that id' },
+    id: { type: 'string', value: 'ID', help: 'id of the character (default: from the name)' },
+    out: { type: 'string', value: 'DIR', help: 'folder of character packs to write to (default: that of imports)' },
+    replace: { type: 'boolean', help: 'overwrite an existing character with that id' },
   });
   if (parsed === undefined) return 0;
   const { values, config } = parsed;
   const file = requireFlag(values.text, 'text');
   if (typeof values.id === 'string' && slugOf(values.id) !== values.id)
-    throw new UsageError('--id is lower-case words joined by hyphens.');
+    throw new UsageError('--id must be lower-case words joined by hyphens.');
   const model = await openConfiguredChat(config);
   if (model === undefined)
-    throw new UsageError('A draft needs a chat model: set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL, or --mind.');
+    throw new UsageError('Drafting needs an LLM: set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL, or --llm.');
   const spent: ModelUsage = { calls: 0, inputTokens: 0, outputTokens: 0 };
   try {
     const book = bookText(await readTextFile(file));
@@ -66,7 +67,7 @@ export async function run(args: string[]): Promise<number> {
     else makeDataDir(parent, undefined, '--out');
     if (!replace && existsSync(path.join(parent, id)))
       throw new CharacterError(
-        `${path.join(parent, id)}: there is a character of this id; give --replace, or another --id`,
+        `${path.join(parent, id)}: a character with this id exists; use --replace, or another --id`,
       );
     const made = await make({ ...draft, name, id, work: book.title ?? path.parse(file).name, replace });
     tell(made, values.out === undefined ? shadowingNotes(config, id) : []);
@@ -88,12 +89,12 @@ async function readTextFile(file: string): Promise<string> {
   const bytes = await readFile(file).catch((cause: unknown) => {
     throw new CharacterError(`${file}: cannot be read`, { cause });
   });
-  if (bytes.length > mostBytes) throw new CharacterError(`${file}: is over 32 MiB; give a part of it`);
+  if (bytes.length > mostBytes) throw new CharacterError(`${file}: is larger than 32 MiB; use a part of it`);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll('\r\n', '\n');
     if (text.trim() !== '') return text;
   } catch (cause) {
-    throw new CharacterError(`${file}: is no text in UTF-8; convert it first`, { cause });
+    throw new CharacterError(`${file}: is not UTF-8 text; convert it first`, { cause });
   }
   throw new CharacterError(`${file}: is empty`);
 }
@@ -101,7 +102,7 @@ async function readTextFile(file: string): Promise<string> {
 async function nameOf({ book, model, signal }: Draft): Promise<string> {
   const name = await mainCharacterOf(book.text, model, { signal });
   if (name !== undefined) return name;
-  throw new CharacterError('The model names somebody who is not in the text. Say who it is about with --name.');
+  throw new CharacterError('The LLM named a character that is not in the text. Give the name with --name.');
 }
 
 interface Made extends DraftedPack {
@@ -126,10 +127,10 @@ async function make(
       store,
       signal,
       onPassage(done, of, already) {
-        bar ??= openProgressBar('passages', process.stderr, undefined, already);
-        bar.show(done, of, `${done} of ${of} passages`);
+        bar ??= openProgressBar({ unit: 'passages', already });
+        bar.show({ done, of, facts: [`${done} of ${of} passages`] });
       },
-      onWait: (seconds) => process.stderr.write(`the server has no room just now; on in ${seconds} s\n`),
+      onWait: (seconds) => process.stderr.write(`the LLM server is busy; retrying in ${seconds} s\n`),
     });
     bar?.end();
     const drafted = await draftCard({ name, work, author: book.author, text: book.text }, read.statements, model, {
@@ -143,9 +144,7 @@ async function make(
     return { ...pack, folder, read };
   } catch (fault) {
     bar?.end();
-    process.stderr.write(
-      printable(`What was read is kept: the same command with --name "${name}" goes on from there.\n`),
-    );
+    process.stderr.write(printable(`Progress is saved: run the same command with --name "${name}" to continue.\n`));
     throw fault;
   }
 }
@@ -165,18 +164,16 @@ function tell({ card, lines, problems, folder, read }: Made, places: readonly st
     ...places,
     ...(unread.length === 0
       ? []
-      : [
-          `${unread.length} passages gave no answer (${unread.join(', ')}); the same command with --replace tries them again`,
-        ]),
+      : [`${unread.length} passages failed (${unread.join(', ')}); retry them with the same command and --replace`]),
     ...problems.map(({ where, what }) => `${where}: ${what}`),
   ];
   const findings = [...checkCard({ ...card, lines }), ...checkLines({ ...card, lines })];
   const said = [
-    `${card.name} is now ${card.id}: ${statements.length} statements, each with its passage in assets/evidence.jsonl`,
-    `  ${lines.length} example lines; ${dropped} statements dropped: their quotes are not in the text`,
+    `${card.name} drafted as ${card.id}: ${statements.length} statements, each with its passage in assets/evidence.jsonl`,
+    `  ${lines.length} example lines; ${dropped} statements dropped because their quotes are not in the text`,
     ...notes.map((note) => `  note: ${note}`),
     ...findings.map(({ where, kind, what }) => `  ${kind}: ${card.id}/${where}: ${what}`),
-    `Read ${path.join(folder, 'card.json')} before you trust it.`,
+    `Review ${path.join(folder, 'card.json')} before you use it.`,
   ];
   console.log(printable(said.join('\n')));
 }

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { cardSchema } from '../../../characters/card.ts';
 import { importedCharacters, readCast } from '../../cast/cast.ts';
 import { CharacterStore } from '../../cast/character-store.ts';
-import { printable } from '../../terminal/printable.ts';
-import { parseCommand, UsageError } from '../../terminal/usage.ts';
+import { parseCommand } from '../../terminal/commands.ts';
+import { UsageError } from '../../terminal/flags.ts';
+import { printable } from '../../terminal/text.ts';
 
 /**
  * `dramatis characters remove ID`: deletes an imported character, as the web page and REST API do; also one that cannot
@@ -15,7 +16,7 @@ export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'remove ID', args, {});
   if (parsed === undefined) return 0;
   const [id] = parsed.positionals;
-  if (id === undefined) throw new UsageError('Which one? dramatis characters remove ID');
+  if (id === undefined) throw new UsageError('Name a character: dramatis characters remove ID');
   const { config } = parsed;
   const characters = await readCast(config, () => undefined);
   const found = characters.get(id);
@@ -23,6 +24,6 @@ export async function run(args: string[]): Promise<number> {
   const isBroken = found === undefined && cardSchema.shape.id.safeParse(id).success;
   if (isBroken && existsSync(path.join(folder, 'card.json'))) await rm(folder, { recursive: true });
   else await new CharacterStore(characters, config).remove(id, undefined);
-  console.log(printable(`${found?.name ?? id} is gone.`));
+  console.log(printable(`Removed ${found?.name ?? id}.`));
   return 0;
 }

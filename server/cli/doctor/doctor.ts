@@ -2,18 +2,20 @@ import { access, constants } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import { makeDataDir } from '../../config/data-dir.ts';
+import { engineList } from '../../terminal/stage-names.ts';
 import { planEngines } from '../../engines/engine-plan.ts';
 import { openEngines } from '../../engines/engines.ts';
 import { readCast, readCharacters } from '../../cast/cast.ts';
 import { checkEmbeddings, checkPlannedEngines, type EngineFinding } from './engines.ts';
 import { checkVoices } from './voices.ts';
 import { findPlayer, findRecorder, soundToolsRemedy } from '../talk/audio-tools.ts';
-import { parseCommand, requireNone } from '../../terminal/usage.ts';
+import { parseCommand } from '../../terminal/commands.ts';
+import { requireNone } from '../../terminal/flags.ts';
+import { table } from '../../terminal/table.ts';
 import { openProviderResults } from '../../engines/provider-results.ts';
 import { follows, isWorthwhile } from '../../gpu/select-providers.ts';
 import { findingOf, trialsOf, runTrial, type GpuFinding } from '../../gpu/trials.ts';
 import { providers } from '../../../voices/onnx/execution.ts';
-import { table } from '../../terminal/table.ts';
 
 /** One check. `optional`: the server works even if it fails. */
 interface Finding {
@@ -28,7 +30,7 @@ interface Finding {
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('doctor', '[--gpu] [--json]', args, {
     json: { type: 'boolean', help: 'print one JSON array' },
-    gpu: { type: 'boolean', help: 'run each model on each provider (CUDA, WebGPU, processor) instead, and compare' },
+    gpu: { type: 'boolean', help: 'run each model on each execution provider (CUDA, WebGPU, CPU) and compare' },
   });
   if (parsed === undefined) return 0;
   requireNone(parsed.positionals);
@@ -59,8 +61,8 @@ export async function run(args: string[]): Promise<number> {
 }
 
 function print({ what, ok, says, remedy, optional }: Finding): void {
-  console.log(`${ok ? '✓' : optional === true ? '–' : '✗'} ${what.padEnd(12)} ${says}`);
-  if (!ok && remedy !== undefined) console.log(`  ${' '.repeat(12)} → ${remedy}`);
+  console.log(`${ok ? '✓' : optional === true ? '–' : '✗'} ${what.padEnd(16)} ${says}`);
+  if (!ok && remedy !== undefined) console.log(`  ${' '.repeat(16)} → ${remedy}`);
 }
 
 async function checkNode(): Promise<Finding[]> {
@@ -71,15 +73,15 @@ async function checkNode(): Promise<Finding[]> {
 
 async function checkCharacters(config: Config): Promise<Finding[]> {
   const what = 'characters';
-  const remedy = 'Mend the file that the message names, or take it away (`dramatis characters remove ID`).';
+  const remedy = 'Repair the file named in the message, or remove the character (`dramatis characters remove ID`).';
   const leftOut: string[] = [];
   const findings = await tried(what, remedy, async () => {
     const cast = [...(await readCast(config, (line) => leftOut.push(line))).values()];
     const characters = cast.filter(({ stage }) => stage === undefined);
     const pairs = characters.reduce((sum, character) => sum + character.lines.length, 0);
-    return `${characters.length} characters, ${pairs} dialogue pairs, ${cast.length - characters.length} scenes`;
+    return `${characters.length} characters, ${pairs} example lines, ${cast.length - characters.length} scenes`;
   });
-  return [...findings, ...leftOut.map((line) => ({ what, ok: false, says: `left out: ${line}`, remedy }))];
+  return [...findings, ...leftOut.map((line) => ({ what, ok: false, says: `skipped: ${line}`, remedy }))];
 }
 
 async function checkEngines(config: Config): Promise<Finding[]> {
@@ -89,14 +91,13 @@ async function checkEngines(config: Config): Promise<Finding[]> {
   const remedy = 'Run `npm ci` again; the engines are npm packages.';
   const findings = await tried('embedded', remedy, async () => {
     await engines.warm(AbortSignal.timeout(60_000));
-    const list = engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ');
-    return `${list} (loaded in ${((performance.now() - startMs) / 1000).toFixed(1)} s)`;
+    return `${engineList(engines.summary)} (loaded in ${((performance.now() - startMs) / 1000).toFixed(1)} s)`;
   });
   await engines.close();
   const chinese = engines.summary.some(
     (engine) => engine.stage === 'synthesizer' && engine.languages?.includes('zh') === true,
   );
-  const says = chinese ? 'eSpeak NG is installed' : 'eSpeak NG is not installed: only English is spoken';
+  const says = chinese ? 'eSpeak NG is installed' : 'eSpeak NG is not installed: the embedded TTS speaks only English';
   return [
     ...findings,
     { what: 'languages', ok: chinese, says, remedy: 'Run `npm ci` without --omit=optional.', optional: true },
@@ -104,7 +105,7 @@ async function checkEngines(config: Config): Promise<Finding[]> {
 }
 
 async function checkData(config: Config): Promise<Finding[]> {
-  return tried('data folder', 'Set DRAMATIS_DATA_DIR to a folder that can be written.', async () => {
+  return tried('data folder', 'Set DRAMATIS_DATA_DIR to a writable folder.', async () => {
     makeDataDir(config.dataDir);
     await access(config.dataDir, constants.W_OK);
     return config.dataDir;
@@ -112,7 +113,7 @@ async function checkData(config: Config): Promise<Finding[]> {
 }
 
 async function checkPort(config: Config): Promise<Finding[]> {
-  const remedy = `Stop what uses the port, or set PORT to another one.`;
+  const remedy = 'Stop the program that uses the port, or set PORT to another one.';
   return tried('port', remedy, async () => {
     const probe = createServer();
     await new Promise<void>((resolve, reject) => {
@@ -128,10 +129,16 @@ async function checkSound(): Promise<Finding[]> {
   const recorder = findRecorder();
   const player = findPlayer();
   const found = (name: string | undefined): string =>
-    name ?? 'none found; needed by `dramatis talk` only, not by the page';
+    name ?? 'none found; only needed by `dramatis talk`, not by the web page';
   return [
-    { what: 'recording', ok: recorder !== undefined, says: found(recorder), remedy: soundToolsRemedy, optional: true },
-    { what: 'playing', ok: player !== undefined, says: found(player), remedy: soundToolsRemedy, optional: true },
+    {
+      what: 'audio recorder',
+      ok: recorder !== undefined,
+      says: found(recorder),
+      remedy: soundToolsRemedy,
+      optional: true,
+    },
+    { what: 'audio player', ok: player !== undefined, says: found(player), remedy: soundToolsRemedy, optional: true },
   ];
 }
 
@@ -150,14 +157,14 @@ async function checkServers(config: Config): Promise<Finding[]> {
   }
   const characters = await readCharacters(config, () => undefined);
   const character = characters.get(config.defaultCharacter) ?? [...characters.values()][0];
-  if (character === undefined) return [{ what, ok: false, says: 'there is nobody to speak as' }];
+  if (character === undefined) return [{ what, ok: false, says: 'there are no characters' }];
   const findings = [...(await checkPlannedEngines(plan, character)), ...(await checkEmbeddings(config))];
   const notes = plan.notes.map((says) => ({ what: 'preset', ok: true, says }));
-  if (findings.some(({ stage }) => stage === 'mind' || stage === 'omni')) return [...notes, ...findings.map(asFinding)];
-  const says = 'no chat model configured: characters answer from their own lines';
+  if (findings.some(({ stage }) => stage === 'LLM' || stage === 'omni')) return [...notes, ...findings.map(asFinding)];
+  const says = 'none configured: replies come from retrieval in the character’s lines';
   const remedy =
     'Set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL for free conversation (any OpenAI-compatible server).';
-  return [...notes, ...findings.map(asFinding), { what: 'mind', ok: false, says, remedy, optional: true }];
+  return [...notes, ...findings.map(asFinding), { what: 'LLM', ok: false, says, remedy, optional: true }];
 }
 
 function asFinding({ stage, name, ok, says }: EngineFinding): Finding {
@@ -189,7 +196,7 @@ async function checkProviders(config: Config): Promise<GpuFinding[]> {
       const used = follows(trial) && isWorthwhile(finding, onProcessor);
       if (follows(trial)) proofs.note(trial.file, provider, used);
       findings.push(
-        used ? { ...finding, says: `${finding.says}; used unless \`--providers\` says otherwise` } : finding,
+        used ? { ...finding, says: `${finding.says}; used unless overridden by \`--providers\`` } : finding,
       );
     }
     findings.push(onProcessor);
@@ -207,5 +214,5 @@ function gpuTable(findings: readonly GpuFinding[]): string {
     difference === null || provider === 'cpu' ? '' : difference.toExponential(1),
     says,
   ]);
-  return table(['', 'model', 'on', 'a run', 'differs by', 'says'], rows);
+  return table(['', 'model', 'provider', 'time', 'difference', 'result'], rows);
 }

@@ -15,7 +15,8 @@ import { openTurnDetector } from '../../engines/engines.ts';
 
 /** Result of checking one configured engine. */
 export interface EngineFinding {
-  readonly stage: Stage | 'omni' | 'turns' | 'embeddings';
+  /** Display name of the stage. */
+  readonly stage: string;
   readonly name: string;
   readonly ok: boolean;
   /** One line: what works, or what is wrong and how to fix it. */
@@ -28,17 +29,17 @@ const checkTimeoutMs = 60_000;
  * Checks every planned engine that is not embedded: reachable, model available, and able to do a small piece of work.
  */
 export async function checkPlannedEngines(plan: EnginePlan, character: Character): Promise<EngineFinding[]> {
-  const cascade = (['recognizer', 'mind', 'synthesizer'] as const).flatMap((stage) =>
+  const cascade = (['asr', 'llm', 'tts'] as const).flatMap((stage) =>
     plan[stage].filter(({ kind }) => kind !== embeddedKinds[stage]).map((planned) => ({ stage, planned })),
   );
   const omnis = plan.omni.map((planned) => ({ stage: 'omni' as const, planned }));
   const tasks = [...cascade, ...omnis].map(({ stage, planned }) =>
     // A high failure count keeps the circuit breaker closed, so that the check reports the actual error.
-    find(stage, planned, () =>
-      trials[stage]({ ...planned, care: { ...planned.care, failureCount: 100 } }, plan, character),
+    find(titles[stage], planned, () =>
+      trials[stage]({ ...planned, callPolicy: { ...planned.callPolicy, failureCount: 100 } }, plan, character),
     ),
   );
-  return Promise.all([...tasks, ...checkTurns(plan)]);
+  return Promise.all([...tasks, ...checkTurnDetector(plan)]);
 }
 
 /** Checks the embedding server, if one is configured. */
@@ -49,12 +50,14 @@ export async function checkEmbeddings(config: EmbedderSettings): Promise<EngineF
   return [await find('embeddings', { name: engine.model, kind: 'openai-embeddings' }, trial)];
 }
 
+const titles: Readonly<Record<Stage | 'omni', string>> = { asr: 'ASR', llm: 'LLM', tts: 'TTS', omni: 'omni' };
+
 type Trial = (planned: PlannedEngine, plan: EnginePlan, character: Character) => Promise<string>;
 
 const trials: Readonly<Record<Stage | 'omni', Trial>> = {
-  recognizer: async (planned) => tried(await openRecognizer(planned), listen),
-  mind: async (planned) => tried(await openChat(planned), think),
-  synthesizer: async (planned, { references, libraryVoice }, character) =>
+  asr: async (planned) => tried(await openRecognizer(planned), listen),
+  llm: async (planned) => tried(await openChat(planned), think),
+  tts: async (planned, { references, libraryVoice }, character) =>
     tried(await openSynthesizer(planned), (engine, signal, clones) =>
       speak(engine, signal, voiceOf(character, { voices: planned.voices, references, clones, libraryVoice })),
     ),
@@ -63,18 +66,18 @@ const trials: Readonly<Record<Stage | 'omni', Trial>> = {
 };
 
 /** Checks the turn detector, unless it is the built-in one. */
-function checkTurns({ turns }: EnginePlan): Promise<EngineFinding>[] {
-  if (turns.kind === 'prosody') return [];
-  const detector = openTurnDetector(turns);
+function checkTurnDetector({ turnDetector }: EnginePlan): Promise<EngineFinding>[] {
+  if (turnDetector.kind === 'prosody') return [];
+  const detector = openTurnDetector(turnDetector);
   const load = async (): Promise<string> => {
     try {
       await detector.warm?.(AbortSignal.timeout(checkTimeoutMs));
-      return 'its weights are sound';
+      return 'its weights load';
     } finally {
       await detector.close?.();
     }
   };
-  return [find('turns', { name: detector.name, kind: turns.kind }, load)];
+  return [find('turn detector', { name: detector.name, kind: turnDetector.kind }, load)];
 }
 
 async function find(
@@ -119,7 +122,7 @@ async function listen(engine: SpeechRecognizer, signal: AbortSignal): Promise<st
     yield { ...frame, samples: noiseAt(engine.sampleRate) };
   }
   await Array.fromAsync(engine.transcribe(noise(), { signal }));
-  return 'hears';
+  return 'transcribes';
 }
 
 async function think(engine: ChatModel, signal: AbortSignal): Promise<string> {
@@ -138,7 +141,7 @@ async function speak(
     yield { text: 'Good evening, my friend.' };
   }
   for await (const _chunk of engine.speak(phrases(), { signal, voice })) break;
-  return voice.kind === 'reference' ? 'speaks with a cloned voice' : 'speaks';
+  return voice.kind === 'reference' ? 'synthesizes with a cloned voice' : 'synthesizes';
 }
 
 /** Embeds once to load the model, then once more to measure the latency in a conversation. */
@@ -149,10 +152,10 @@ async function embed(engine: Embedder, signal: AbortSignal): Promise<string> {
   const tookMs = performance.now() - startMs;
   for (const point of [first, second])
     if (point?.some((value) => value !== 0) !== true)
-      throw new EngineError(engine.name, 'ENGINE_BAD_REPLY', 'it answers with zeros alone. Use another model.');
-  const wait = `a reply waits ${longestWaitMs} ms`;
-  const pace = tookMs > longestWaitMs ? `too slow to be of use in a talk: ${wait}, then words alone decide` : wait;
-  return `gives ${first?.length ?? 0} numbers a text, one text in ${tookMs.toFixed(0)} ms (${pace}); all of it`;
+      throw new EngineError(engine.name, 'ENGINE_BAD_REPLY', 'it returns only zeros. Use another model.');
+  const wait = `a reply waits at most ${longestWaitMs} ms`;
+  const pace = tookMs > longestWaitMs ? `too slow for a conversation: ${wait}, then uses keywords only` : wait;
+  return `${first?.length ?? 0} dimensions, one text in ${tookMs.toFixed(0)} ms (${pace}); both texts`;
 }
 
 /** Reads the whole answer, because only its end shows that a model produced no audio. */
@@ -163,5 +166,5 @@ async function answer(engine: OmniModel, signal: AbortSignal, voice: string | un
     { role: 'user', text: '', sound },
   ] as const;
   await Array.fromAsync(engine.reply(messages, { signal, voice, speaks: true, maxTokens: 200 }));
-  return 'hears and speaks';
+  return 'replies with speech';
 }

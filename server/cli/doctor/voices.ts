@@ -15,9 +15,9 @@ export interface VoiceFinding {
 
 type Judges = Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808'>;
 
-const bring = 'README, “Voices”, tells which file to bring; `dramatis models pull` gets it.';
+const bring = 'README, “Voices”, lists the files; `dramatis models pull` downloads them.';
 /** Remedy for models installed with `--auto`. */
-const again = '`dramatis models verify` names what is damaged; `dramatis models pull ID --again` gets it anew.';
+const again = '`dramatis models verify` lists damaged models; `dramatis models pull ID --again` downloads one again.';
 const second = { samples: new Float32Array(16_000).fill(0.01), sampleRate: 16_000, atMs: 0 };
 
 /**
@@ -32,19 +32,19 @@ export async function checkVoices(
   const config = withInstalledJudges(given);
   const findings: VoiceFinding[] = [];
   if (config.speakerEncoder !== undefined) {
-    const remedy = given.speakerEncoder === undefined ? again : `Mend or unset DRAMATIS_SPEAKER_ENCODER. ${bring}`;
-    findings.push(await tried('speakers', remedy, (signal) => trySpeakers(config, signal)));
+    const remedy = given.speakerEncoder === undefined ? again : `Correct or unset DRAMATIS_SPEAKER_ENCODER. ${bring}`;
+    findings.push(await tried('speaker encoder', remedy, (signal) => trySpeakers(config, signal)));
   }
   if (config.dnsmos !== undefined) {
-    const mend = `Mend or unset DRAMATIS_DNSMOS and DRAMATIS_DNSMOS_P808. ${bring}`;
+    const mend = `Correct or unset DRAMATIS_DNSMOS and DRAMATIS_DNSMOS_P808. ${bring}`;
     const remedy = given.dnsmos === undefined ? again : mend;
     findings.push(await tried('quality', remedy, (signal) => tryQuality(config, signal)));
   } else if (config.dnsmosP808 !== undefined) {
-    const says = 'DNSMOS P.808 judges nothing without P.835';
-    findings.push({ what: 'quality', ok: false, says, remedy: 'Set DRAMATIS_DNSMOS, too.' });
+    const says = 'DNSMOS P.808 does not work without P.835';
+    findings.push({ what: 'quality', ok: false, says, remedy: 'Also set DRAMATIS_DNSMOS.' });
   }
   const missing = missingVoices(characters, config.dataDir).map((says): VoiceFinding => {
-    return { what: 'voice', ok: false, says, remedy: '`dramatis voices list` lists those there are.', optional: true };
+    return { what: 'voice', ok: false, says, remedy: '`dramatis voices list` lists the voices.', optional: true };
   });
   return [...findings, ...missing];
 }

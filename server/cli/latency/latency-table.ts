@@ -1,7 +1,7 @@
 import { latencyComponents, type LatencyComponent } from '../../session/contract/latency-breakdown.ts';
 import type { Latency } from '../../session/contract/turn-timings.ts';
-import { spreadOf, type Spread } from '../../terminal/spread.ts';
-import { latencyComponentNames } from '../../terminal/waterfall.ts';
+import { spreadOf, type Spread } from '../../../voices/dsp/statistics.ts';
+import { latencyComponentNames } from '../../terminal/stage-names.ts';
 
 /** Latency breakdowns of many turns: spread of each component and of the total, in milliseconds. */
 export interface LatencySummary {
@@ -30,7 +30,7 @@ export function latencyTable(summary: LatencySummary): string {
     return spread === undefined ? [] : [row(latencyComponentNames[owner], spread, Math.min(1, spread.median / whole))];
   });
   const head = `${'ms'.padEnd(16)}${['n', 'median', 'p95', 'p99'].map((name) => cell(name)).join('')}`;
-  return [head, ...rows, row('in all', summary.total, 0)].join('\n');
+  return [head, ...rows, row('total', summary.total, 0)].join('\n');
 }
 
 function row(name: string, { n, median, p95, p99 }: Spread, share: number): string {

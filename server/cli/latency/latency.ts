@@ -8,7 +8,8 @@ import type { Latency } from '../../session/contract/turn-timings.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
 import { latencyTable, summarizeLatency } from './latency-table.ts';
 import { openTargetServer } from '../target-server.ts';
-import { parseCommand, UsageError } from '../../terminal/usage.ts';
+import { parseCommand } from '../../terminal/commands.ts';
+import { numberFlag, textFlag } from '../../terminal/flags.ts';
 
 /** Questions spoken if no recordings are given. */
 const questions = [
@@ -22,29 +23,28 @@ const questions = [
 /** `dramatis latency`: measures many turns with one character and breaks down the response latency. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('latency', '[FILE…] [--character ID] [--turns N] [--json]', args, {
-    character: { type: 'string', value: 'ID', help: 'who to talk to (default: the default character)' },
-    turns: { type: 'string', value: 'N', help: 'how many turns are measured, after one that warms up (default: 10)' },
-    'push-to-talk': { type: 'boolean', help: 'say when a turn is over, instead of letting the server find out' },
+    character: { type: 'string', value: 'ID', help: 'character to talk to (default: the default character)' },
+    turns: { type: 'string', value: 'N', help: 'number of turns to measure, after one warm-up turn (default 10)' },
+    'push-to-talk': { type: 'boolean', help: 'end each turn explicitly instead of using the server’s VAD' },
     json: { type: 'boolean', help: 'print one JSON object' },
-    url: { type: 'string', value: 'URL', help: 'a running server (default: one of its own)' },
+    url: { type: 'string', value: 'URL', help: 'a running server (default: starts one)' },
   });
   if (parsed === undefined) return 0;
   const { values, positionals: files, config } = parsed;
-  const turns = Number(values.turns ?? 10);
-  if (!Number.isInteger(turns) || turns < 1) throw new UsageError('--turns wants a number from 1.');
-  const character = typeof values.character === 'string' ? values.character : config.defaultCharacter;
+  const turns = numberFlag(values.turns, 'turns', { min: 1, isWhole: true }) ?? 10;
+  const character = textFlag(values.character) ?? config.defaultCharacter;
   const signal = interruptSignal();
   const recordings = files.length === 0 ? await speakQuestions(signal) : await readRecordings(files, signal);
-  const server = await openTargetServer(typeof values.url === 'string' ? values.url : undefined, config);
+  const server = await openTargetServer(textFlag(values.url), config);
   try {
     const serverVad = values['push-to-talk'] !== true;
     const measured = await measureTurns({ ...server, character, recordings, turns, serverVad, signal });
-    const { breakdowns: ledgers, unanswered, errors } = measured;
-    const summary = summarizeLatency(ledgers);
+    const { breakdowns, unanswered, errors } = measured;
+    const summary = summarizeLatency(breakdowns);
     if (values.json === true) console.log(JSON.stringify({ character, turns, unanswered, ...summary, errors }));
     else {
-      console.log(`${character}: ${turns} turns, ${unanswered} unanswered; from the end of speech on\n`);
-      if (ledgers.length > 0) console.log(latencyTable(summary));
+      console.log(`${character}: ${turns} turns, ${unanswered} unanswered; latency from the end of speech\n`);
+      if (breakdowns.length > 0) console.log(latencyTable(summary));
       for (const error of errors) console.log(`error ${error.code}: ${error.message}`);
     }
     return unanswered === 0 ? 0 : 1;
@@ -84,7 +84,7 @@ export async function measureTurns(options: {
     client.send({ type: 'x_dramatis.heard', response_id: id, samples: wireSampleRate / 1000 });
   };
   const replayer = new Replayer(client, { signal, serverVad, untilFirstAudio: true, onEvent });
-  const ledgers: Latency[] = [];
+  const breakdowns: Latency[] = [];
   const errors: { readonly code: string; readonly message: string }[] = [];
   for (let turn = 0; turn <= turns; turn += 1) {
     const result = await replayer.play(recordings[turn % recordings.length] ?? Buffer.alloc(0));
@@ -92,10 +92,10 @@ export async function measureTurns(options: {
     errors.push(...result.errors.filter(({ code }) => code !== 'response_cancel_not_active'));
     if (turn === 0) continue;
     const answered = result.turns.find(({ firstAudioMs }) => firstAudioMs !== null);
-    if (answered?.latency) ledgers.push(answered.latency);
+    if (answered?.latency) breakdowns.push(answered.latency);
   }
   await replayer.close();
-  return { breakdowns: ledgers, unanswered: turns - ledgers.length, errors };
+  return { breakdowns, unanswered: turns - breakdowns.length, errors };
 }
 
 function readRecordings(files: readonly string[], signal: AbortSignal): Promise<Buffer[]> {

@@ -5,8 +5,9 @@ import { findInstalled, modelsFolder, verifyModel } from '../../../voices/models
 import { ModelError } from '../../../voices/models/model-error.ts';
 import { removeModel } from '../../../voices/models/pull.ts';
 import type { ModelsCommand } from './models.ts';
-import { table, wrapped } from '../../terminal/table.ts';
-import { UsageError } from '../../terminal/usage.ts';
+import { UsageError } from '../../terminal/flags.ts';
+import { table } from '../../terminal/table.ts';
+import { wrap } from '../../terminal/text.ts';
 
 /** `dramatis models list`. */
 export async function list({ catalogue, config, json }: ModelsCommand): Promise<number> {
@@ -21,16 +22,16 @@ export async function list({ catalogue, config, json }: ModelsCommand): Promise<
     return 0;
   }
   const [head = '', rule = '', ...lines] = table(
-    ['', 'id', 'for', 'languages', 'download'],
+    ['', 'id', 'role', 'languages', 'download'],
     rows.map(({ model, installed }) => [markOf(model, installed, config.dataDir), ...cellsOf(model)]),
   ).split('\n');
   console.log(`${head}\n${rule}`);
   for (const [index, line] of lines.entries()) {
     const { title, use, licence } = (rows[index] as (typeof rows)[number]).model;
-    console.log(`${line}\n${wrapped(`     ${title}: ${use}; ${licence}`, 5)}`);
+    console.log(`${line}\n${wrap(`     ${title}: ${use}; ${licence}`, 5)}`);
   }
-  console.log(wrapped(`\n✓: installed; ✗: damaged, \`dramatis models pull ID\` gets it anew.`, 0));
-  console.log(wrapped('`dramatis models pull ID` installs one; `dramatis serve --auto` uses what is installed.', 0));
+  console.log(wrap(`\n✓: installed; ✗: damaged, \`dramatis models pull ID\` downloads it again.`, 0));
+  console.log(wrap('`dramatis models pull ID` installs one; `dramatis serve --auto` uses what is installed.', 0));
   return 0;
 }
 
@@ -71,7 +72,7 @@ export async function verify({ catalogue, config, names, json }: ModelsCommand):
       findings.push({
         id,
         ok: true,
-        says: pinned ? 'whole; as first downloaded here' : 'whole; as its publisher has it',
+        says: pinned ? 'intact; same as the first download here' : 'intact; same as published',
       });
     } catch (fault) {
       if (!(fault instanceof ModelError)) throw fault;
@@ -79,7 +80,7 @@ export async function verify({ catalogue, config, names, json }: ModelsCommand):
     }
   }
   if (json) console.log(JSON.stringify(findings, undefined, 2));
-  else for (const { id, ok, says } of findings) console.log(wrapped(ok ? `✓ ${id}  ${says}` : `✗ ${says}`, 2));
+  else for (const { id, ok, says } of findings) console.log(wrap(ok ? `✓ ${id}  ${says}` : `✗ ${says}`, 2));
   if (!json && findings.length === 0) console.log('No model is installed.');
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }

@@ -1,9 +1,10 @@
 import { readCatalogue, type CatalogueModel } from '../../../voices/models/catalogue.ts';
 import type { Config } from '../../config/config.ts';
-import { parseCommand, UsageError } from '../../terminal/usage.ts';
+import { parseCommand } from '../../terminal/commands.ts';
+import { UsageError } from '../../terminal/flags.ts';
 
 const flags = {
-  again: { type: 'boolean', help: 'pull: also what is installed' },
+  again: { type: 'boolean', help: 'pull: download again even if installed' },
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
 
@@ -29,8 +30,9 @@ export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('models', 'list | pull ID… | verify [ID…] | remove ID…', args, flags);
   if (parsed === undefined) return 0;
   const [action = '', ...names] = parsed.positionals;
-  const load = actions[action];
-  if (load === undefined) throw new UsageError(`Say what to do: dramatis models ${Object.keys(actions).join(' | ')}.`);
+  const load = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (load === undefined)
+    throw new UsageError(`Choose an action: dramatis models ${Object.keys(actions).join(' | ')}.`);
   const { config, values } = parsed;
   const act = await load();
   return act({

@@ -8,10 +8,9 @@ import { interruptSignal } from '../../terminal/interrupt.ts';
 import { namedModels } from './list.ts';
 import type { ModelsCommand } from './models.ts';
 import { openProgressBar, type ProgressBar } from '../../terminal/progress-bar.ts';
-import { wrapped } from '../../terminal/table.ts';
+import { wrap } from '../../terminal/text.ts';
 
 const stallMs = 30_000;
-const frameMs = 200;
 
 /** `dramatis models pull ID…`: downloads models; an interrupted download is resumed by the next run. */
 export async function pull({ catalogue, config, names, again, json }: ModelsCommand): Promise<number> {
@@ -34,44 +33,38 @@ export async function pull({ catalogue, config, names, again, json }: ModelsComm
         onProgress: progress.show,
         onRetry: (why, ms) => {
           progress.end();
-          process.stderr.write(`${why}; trying again in ${Math.ceil(ms / 1000)} s\n`);
+          process.stderr.write(`${why}; retrying in ${Math.ceil(ms / 1000)} s\n`);
         },
-        onNote: (text) => process.stderr.write(`${wrapped(text, 0)}\n`),
+        onNote: (text) => process.stderr.write(`${wrap(text, 0)}\n`),
       }).finally(progress.end);
       done.push({ id: model.id, isNew });
       if (json) continue;
       const place = path.join(modelsFolder(config.dataDir), model.id);
-      console.log(isNew ? `  installed in ${place}` : '  is installed already; --again gets it anew');
+      console.log(isNew ? `  installed in ${place}` : '  is already installed; --again downloads it again');
     }
   } finally {
     client.close();
   }
   const forAuto = models.filter(({ auto }) => auto !== undefined).map(({ id }) => id);
-  if (!json && forAuto.length > 0) console.log(wrapped(`\`dramatis serve --auto\` may use ${forAuto.join(', ')}.`, 2));
+  if (!json && forAuto.length > 0) console.log(wrap(`\`dramatis serve --auto\` may use ${forAuto.join(', ')}.`, 2));
   if (json) console.log(JSON.stringify(done, undefined, 2));
   return 0;
 }
 
-/** One bar per file; on a terminal drawn five times a second, otherwise after each tenth of the file. */
+/** One progress bar per file. */
 function openPullProgress(): { readonly show: NonNullable<PullOptions['onProgress']>; readonly end: () => void } {
   let bar: ProgressBar | undefined;
   let current = '';
-  let shownMs = 0;
-  let shownTenth = -1;
   return {
     show(file, { done, of, already }) {
       if (file !== current) {
         bar?.end();
-        bar = openProgressBar('MB', process.stderr, () => performance.now(), already / 1e6);
-        [current, shownMs, shownTenth] = [file, 0, -1];
+        bar = openProgressBar({ unit: 'MB', already: already / 1e6 });
+        current = file;
       }
-      const whole = of ?? done;
-      const tenth = Math.floor((10 * done) / Math.max(1, whole));
-      const isDue = process.stderr.isTTY ? performance.now() - shownMs >= frameMs : tenth > shownTenth;
-      if (!isDue && done < whole) return;
-      [shownMs, shownTenth] = [performance.now(), tenth];
-      const label = `${file} ${(done / 1e6).toFixed(1)} of ${of === undefined ? '?' : (of / 1e6).toFixed(1)} MB`;
-      bar?.show(done / 1e6, whole / 1e6, label);
+      const size = of === undefined ? '?' : (of / 1e6).toFixed(1);
+      const facts = [`${file} ${(done / 1e6).toFixed(1)} of ${size} MB`];
+      bar?.show({ done: done / 1e6, of: (of ?? done) / 1e6, facts });
     },
     end: () => bar?.end(),
   };

@@ -4,24 +4,24 @@ import { interruptSignal } from '../../terminal/interrupt.ts';
 import { openTargetServer } from '../target-server.ts';
 import { findPlayer, findRecorder, soundToolsRemedy, PlayerProcess } from './audio-tools.ts';
 import { terminalTalk } from './terminal-talk.ts';
-import { parseCommand, requireFlag, requireNone, UsageError } from '../../terminal/usage.ts';
+import { parseCommand } from '../../terminal/commands.ts';
+import { requireFlag, requireNone, textFlag, UsageError } from '../../terminal/flags.ts';
 
 /** `dramatis talk`: a voice conversation in the terminal. Without echo cancellation, so use headphones. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('talk', '--character ID [--url URL]', args, {
-    character: { type: 'string', value: 'ID', help: 'who to talk to' },
-    url: { type: 'string', value: 'URL', help: 'a running server (default: one of its own)' },
+    character: { type: 'string', value: 'ID', help: 'character to talk to' },
+    url: { type: 'string', value: 'URL', help: 'a running server (default: starts one)' },
   });
   if (parsed === undefined) return 0;
   requireNone(parsed.positionals);
   const character = requireFlag(parsed.values.character, 'character');
   const recording = findRecorder();
   const player = findPlayer();
-  if (recording === undefined) throw new UsageError(`No program for recording was found. ${soundToolsRemedy}`);
-  if (player === undefined) throw new UsageError(`No program for playing was found. ${soundToolsRemedy}`);
+  if (recording === undefined) throw new UsageError(`No audio recorder was found. ${soundToolsRemedy}`);
+  if (player === undefined) throw new UsageError(`No audio player was found. ${soundToolsRemedy}`);
   const signal = interruptSignal();
-  const { url } = parsed.values;
-  const server = await openTargetServer(typeof url === 'string' ? url : undefined, parsed.config);
+  const server = await openTargetServer(textFlag(parsed.values.url), parsed.config);
   const speaker = new PlayerProcess(player);
   const microphone = recorder.record({
     sampleRate: wireSampleRate,

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Talk, TalkEvent } from '../../client/types/api.d.ts';
 import { openTalk, TalkError } from '../../client/open-talk.js';
-import { printable } from '../../terminal/printable.ts';
+import { printable } from '../../terminal/text.ts';
 import { TerminalSpeaker, type PcmSink } from './terminal-speaker.ts';
 
 export interface TerminalTalkOptions {
@@ -96,12 +96,12 @@ function show(event: TalkEvent, character: string, page: TalkPrinter, talk: Talk
   switch (event.type) {
     case 'connection.open':
       if (event.isNew) talk.send({ type: 'response.create', response: { x_dramatis: { greeting: true } } });
-      else page.note('connected again');
+      else page.note('reconnected');
       return;
     case 'connection.lost':
-      return page.note(`connection lost, trying again in ${(event.retryInMs / 1000).toFixed(1)} s`);
+      return page.note(`connection lost, reconnecting in ${(event.retryInMs / 1000).toFixed(1)} s`);
     case 'x_dramatis.session_expiring':
-      return page.note(`this conversation ends in ${event.expires_in_s} s`);
+      return page.note(`this session ends in ${event.expires_in_s} s`);
     case 'response.output_item.added':
       if (event.item.type === 'message') page.say(character);
       return;

@@ -13,8 +13,9 @@ import { providerFallbackNotes } from '../../telemetry/provider-fallback-notes.t
 import { openMeter } from '../../engines/voice-models.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
 import { openProgressBar } from '../../terminal/progress-bar.ts';
-import { wrapped, table } from '../../terminal/table.ts';
-import { UsageError } from '../../terminal/usage.ts';
+import { numberFlag, textFlag, UsageError, type FlagValue } from '../../terminal/flags.ts';
+import { table } from '../../terminal/table.ts';
+import { wrap } from '../../terminal/text.ts';
 import { printVoice } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
@@ -26,13 +27,13 @@ export async function add({ config, store, names, values, json }: VoicesCommand)
   const [first] = names;
   if (first === undefined)
     throw new UsageError(
-      'Name recordings, or a folder of them: dramatis voices add interview.mp3 --id martha --consent "…"',
+      'Name recordings, or a folder with recordings: dramatis voices add interview.mp3 --id martha --consent "…"',
     );
-  const leastQuality = qualityOf(values['min-quality']);
+  const leastQuality = numberFlag(values['min-quality'], 'min-quality', { min: 1, max: 5 }) ?? defaultMinQuality;
   const language = languageOf(values.language);
   const speaker = speakerOf(values.speaker);
-  const consent = textOf(values.consent);
-  const id = textOf(values.id) ?? idOf(first);
+  const consent = textFlag(values.consent);
+  const id = textFlag(values.id) ?? idOf(first);
   makeDataDir(config.dataDir);
   const files = await recordingsAt(names);
   await requireConsent(store, id, consent);
@@ -47,7 +48,7 @@ export async function add({ config, store, names, values, json }: VoicesCommand)
     throw fault;
   });
   try {
-    const licence = textOf(values.licence);
+    const licence = textFlag(values.licence);
     const result = await addRecordings(
       store,
       { vad, recognizer, meter, encoder },
@@ -65,7 +66,7 @@ export async function add({ config, store, names, values, json }: VoicesCommand)
 
 /** Reports progress on standard error; on a terminal the current step is drawn in place. */
 function openProgress(target = process.stderr) {
-  const bar = openProgressBar('s of speech', target);
+  const bar = openProgressBar({ unit: 's of speech', target });
   const clear = target.isTTY ? '\r\u001B[2K' : '';
   let isReading = false;
   const note = (text: string): void => {
@@ -82,11 +83,11 @@ function openProgress(target = process.stderr) {
       if (progress.type === 'cut') {
         const { file, isNew, clips } = progress;
         const found =
-          clips === 0 ? 'no clip: under 3 s of speech on end' : `${clips} ${clips === 1 ? 'clip' : 'clips'}`;
-        return note(`${path.basename(file)}: ${found}${isNew ? '' : ', cut before'}`);
+          clips === 0 ? 'no clip: less than 3 s of continuous speech' : `${clips} ${clips === 1 ? 'clip' : 'clips'}`;
+        return note(`${path.basename(file)}: ${found}${isNew ? '' : ', already cut'}`);
       }
       const { clips, ofClips, seconds, ofSeconds } = progress;
-      bar.show(seconds, ofSeconds, `${clips}/${ofClips} clips`);
+      bar.show({ done: seconds, of: ofSeconds, facts: [`${clips}/${ofClips} clips`] });
       if (clips === ofClips) bar.end();
     },
     end(): void {
@@ -99,49 +100,41 @@ function openProgress(target = process.stderr) {
 function print(result: AddResult, has: { readonly meter: boolean; readonly encoder: boolean }): void {
   const { record, clips, examined, unfit, heard } = result;
   printVoice(record);
-  console.log(`\n${clips} ${clips === 1 ? 'clip' : 'clips'} in all, ${examined} examined now.`);
+  console.log(`\n${clips} ${clips === 1 ? 'clip' : 'clips'} in total, ${examined} examined now.`);
   printSpeakers(result);
   const reasons = [
-    [record.reference.choice.speaker === undefined ? 0 : (heard?.mixed.length ?? 0), 'in which several speak'],
-    [unfit.poor, 'for its quality (--min-quality)'],
-    [unfit.withoutTranscript, 'because nobody made out the words'],
+    [record.reference.choice.speaker === undefined ? 0 : (heard?.mixed.length ?? 0), 'with several speakers'],
+    [unfit.poor, 'below --min-quality'],
+    [unfit.withoutTranscript, 'without a transcript'],
   ].flatMap(([count, why]) => (count === 0 ? [] : [`${count} ${why}`]));
   if (reasons.length > 0) console.log(`Left out: ${reasons.join(', ')}.`);
-  const say = (text: string): void => console.log(wrapped(text, 0));
+  const say = (text: string): void => console.log(wrap(text, 0));
   if (!has.meter)
-    say('Quality was not judged: `models pull dnsmos` and --auto, or DRAMATIS_DNSMOS (README, “Voices”).');
+    say(
+      'Quality was not rated: install DNSMOS with `models pull dnsmos` and use --auto, or set DRAMATIS_DNSMOS (README, “Voices”).',
+    );
   if (!has.encoder && record.reference.choice.by !== 'embedding') {
     say(
-      'Nobody told speakers apart, and the cleanest clip was chosen, not the most typical one: set DRAMATIS_SPEAKER_ENCODER (README, “Voices”).',
+      'Without a speaker encoder, speakers are not separated, and the cleanest clip was chosen instead of the most typical one: set DRAMATIS_SPEAKER_ENCODER (README, “Voices”).',
     );
   }
   console.log(`\n\`dramatis voices play ${record.id}\` plays the reference.`);
   say(
-    `Cast it with "voice": { "reference": "${record.id}" } in a character’s card, or in the engines file (README, “Voices”).`,
+    `To use it, set "voice": { "reference": "${record.id}" } in a character’s card, or in the engines file (README, “Voices”).`,
   );
 }
 
-function textOf(value: string | boolean | undefined): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-}
-
-function languageOf(value: string | boolean | undefined): string | undefined {
-  const language = textOf(value);
+function languageOf(value: FlagValue): string | undefined {
+  const language = textFlag(value);
   if (language === undefined || /^[a-z]{2,3}(-[A-Za-z0-9]+)*$/.test(language)) return language;
-  throw new UsageError('--language is a tag such as en or zh.');
+  throw new UsageError('--language must be a tag such as en or zh.');
 }
 
-function qualityOf(value: string | boolean | undefined): number {
-  const quality = value === undefined ? defaultMinQuality : Number(value);
-  if (quality >= 1 && quality <= 5) return quality;
-  throw new UsageError('--min-quality is a number from 1 to 5.');
-}
-
-function speakerOf(value: string | boolean | undefined): number | 'all' | undefined {
-  if (value === undefined || value === 'all') return value;
+function speakerOf(value: FlagValue): number | 'all' | undefined {
+  if (value === 'all' || value === undefined) return value;
   const number = Number(value);
   if (Number.isInteger(number) && number >= 1) return number;
-  throw new UsageError('--speaker is a number from 1, as `voices add` lists them, or "all".');
+  throw new UsageError('--speaker must be a number from 1, as listed by `voices add`, or "all".');
 }
 
 /** Derives a voice id from a file name. */
@@ -170,17 +163,19 @@ function printSpeakers({ heard, record }: AddResult): void {
   if (heard === undefined) return;
   const { speakers } = heard;
   const chosen = record.reference.choice.speaker?.number;
-  if (speakers.length === 1) console.log('One speaker is heard.');
+  if (speakers.length === 1) console.log('One speaker found.');
   else {
-    console.log(`${speakers.length} speakers are heard${chosen === undefined ? '; all clips count as one’s' : ''}:\n`);
+    console.log(
+      `${speakers.length} speakers found${chosen === undefined ? '; all clips are treated as one speaker' : ''}:\n`,
+    );
     const rows = speakers.slice(0, mostRows).map(({ seconds, clips }, index) => {
       const mark = index + 1 === chosen ? '→' : '';
       return [mark, String(index + 1), minutesOf(seconds), String(clips.length), saysOf(clips)];
     });
     console.log(table(['', 'speaker', 'minutes', 'clips', 'says'], rows));
     const rest = speakers.length - mostRows;
-    if (rest > 0) console.log(`… and ${rest} more, each with less.`);
-    console.log('\n`--speaker N` makes the voice that of another; `--speaker all` where they are one person.');
+    if (rest > 0) console.log(`… and ${rest} more with less speech.`);
+    console.log('\n`--speaker N` selects another speaker; `--speaker all` treats them as one person.');
   }
 }
 

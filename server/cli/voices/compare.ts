@@ -5,8 +5,8 @@ import type { VoiceRecord } from '../../../voices/library/record.ts';
 import { readWav } from '../../../voices/dsp/wav.ts';
 import { openEncoder } from '../../engines/voice-models.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
+import { UsageError } from '../../terminal/flags.ts';
 import { table } from '../../terminal/table.ts';
-import { UsageError } from '../../terminal/usage.ts';
 import { referenceOf } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
@@ -44,10 +44,10 @@ export async function compare({ store, names, config, json }: VoicesCommand): Pr
       row('DNSMOS', ({ measured: { quality } }) => quality?.overall.toFixed(2) ?? ''),
     ];
     console.log(table(['', one, other], rows));
-    if (apart !== null) console.log(`\npitch: ${apart.toFixed(1)} semitones apart`);
+    if (apart !== null) console.log(`\npitch difference: ${apart.toFixed(1)} semitones`);
     console.log(
       similarity === null
-        ? 'similarity: unknown, for want of a speaker encoder (DRAMATIS_SPEAKER_ENCODER)'
+        ? 'similarity: unknown without a speaker encoder (DRAMATIS_SPEAKER_ENCODER)'
         : `similarity: ${similarity.cosine.toFixed(3)} (cosine by ${similarity.encoder})`,
     );
     return 0;

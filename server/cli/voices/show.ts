@@ -3,8 +3,9 @@ import { areEmbedded } from '../../../voices/library/choose-clip.ts';
 import { measuredClips, type SourceClip } from '../../../voices/library/pick-reference.ts';
 import { groupBySpeaker } from '../../../voices/library/group-by-speaker.ts';
 import { faultText } from '../../terminal/fault-text.ts';
-import { table, wrapped } from '../../terminal/table.ts';
-import { UsageError } from '../../terminal/usage.ts';
+import { UsageError } from '../../terminal/flags.ts';
+import { table } from '../../terminal/table.ts';
+import { wrap } from '../../terminal/text.ts';
 import type { VoicesCommand } from './voices.ts';
 
 /** `dramatis voices list`: lists the voices; unreadable ones are reported at the end, with exit status 1. */
@@ -14,9 +15,9 @@ export async function list({ store, json }: VoicesCommand): Promise<number> {
   const records = read.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   if (json) console.log(JSON.stringify(records.map(shownVoice), undefined, 2));
   else if (records.length > 0)
-    console.log(table(['id', 'language', 'seconds', 'DNSMOS', 'F0', 'licence', 'says'], records.map(rowOf)));
+    console.log(table(['id', 'language', 'seconds', 'DNSMOS', 'F0', 'licence', 'transcript'], records.map(rowOf)));
   else if (ids.length === 0)
-    console.log('There are no voices yet. `dramatis voices add FILE… --consent "…"` adds one.');
+    console.log('There are no voices yet. Add one with `dramatis voices add FILE… --consent "…"`.');
   const faults = read.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
   for (const fault of faults) console.error(`dramatis voices: ${faultText(fault).text}`);
   return faults.length === 0 ? 0 : 1;
@@ -24,7 +25,15 @@ export async function list({ store, json }: VoicesCommand): Promise<number> {
 
 function rowOf({ id, language, licence, reference }: VoiceRecord): string[] {
   if (reference === null)
-    return [id, language, '', '', '', licence, '(no clip chosen yet: run `voices add` with these or more recordings)'];
+    return [
+      id,
+      language,
+      '',
+      '',
+      '',
+      licence,
+      '(no reference clip yet: run `voices add` with these or more recordings)',
+    ];
   const { seconds, quality, pitch } = reference.measured;
   return [
     id,
@@ -69,7 +78,7 @@ export function referenceOf({ id, reference }: VoiceRecord): NonNullable<VoiceRe
   if (reference !== null) return reference;
   throw new VoiceError(
     'voice_not_usable',
-    `The voice "${id}" has no reference yet: run \`dramatis voices add\` with its or more recordings.`,
+    `The voice "${id}" has no reference clip yet: run \`dramatis voices add\` with the same or more recordings.`,
   );
 }
 
@@ -97,7 +106,7 @@ function clipTable(clips: ReturnType<typeof shownClips>, reference: string | und
     speaker?.toString() ?? '',
     transcript,
   ]);
-  return table(['', 'recording', 'at', 'seconds', 'DNSMOS', 'SNR', 'speaker', 'says'], rows);
+  return table(['', 'recording', 'at', 'seconds', 'DNSMOS', 'SNR', 'speaker', 'transcript'], rows);
 }
 
 /** Returns a voice record without embedding values. */
@@ -109,13 +118,13 @@ export function shownVoice({ reference, ...rest }: VoiceRecord): Record<string, 
 
 function chosenLine({ by, score, clips, speaker }: NonNullable<VoiceRecord['reference']>['choice']): string {
   const whose = speaker === undefined || speaker.of === 1 ? '' : ` of speaker ${speaker.number} of ${speaker.of}`;
-  return clips === 1 ? `the only clip that is fit${whose}` : `${choices[by]}: ${score}, of ${clips} clips${whose}`;
+  return clips === 1 ? `the only usable clip${whose}` : `${choices[by]}: ${score}, of ${clips} clips${whose}`;
 }
 
 const choices = {
-  embedding: 'the highest mean cosine to the others',
-  dnsmos: 'the highest DNSMOS (no speaker encoder)',
-  snr: 'the highest signal to noise (no speaker encoder, no DNSMOS)',
+  embedding: 'highest mean cosine similarity to the other clips',
+  dnsmos: 'highest DNSMOS (no speaker encoder)',
+  snr: 'highest signal-to-noise ratio (no speaker encoder, no DNSMOS)',
 } as const;
 
 /** Prints a voice line by line. */
@@ -134,22 +143,22 @@ export function printVoice(record: VoiceRecord): void {
     rows.push(
       ['reference', `${reference.file}, from ${reference.source} at ${(reference.startMs / 1000).toFixed(2)} s`],
       ['chosen', chosenLine(choice)],
-      ['says', reference.transcript],
-      ['heard by', reference.transcribedBy ?? ''],
+      ['transcript', reference.transcript],
+      ['ASR', reference.transcribedBy ?? ''],
       ['length', `${measured.seconds.toFixed(2)} s`],
       ['SNR', `${measured.snrDb} dB`],
       ['F0', pitch === null ? 'none' : `${pitch.medianHertz} Hz (${pitch.lowHertz} to ${pitch.highHertz})`],
-      ['pace', speakingRate === null ? 'unknown' : `${speakingRate.perMinute} ${speakingRate.unit} a minute`],
+      ['pace', speakingRate === null ? 'unknown' : `${speakingRate.perMinute} ${speakingRate.unit} per minute`],
       ['DNSMOS', qualityLine(quality)],
       ['embedding', embedding === null ? 'none' : `${embedding.values.length} numbers by ${embedding.encoder}`],
       ['SHA-256', reference.sha256],
     );
   }
-  for (const [label, value] of rows) console.log(wrapped(`${label.padEnd(11)}${value}`, 11));
+  for (const [label, value] of rows) console.log(wrap(`${label.padEnd(12)}${value}`, 12));
 }
 
 function qualityLine(quality: NonNullable<VoiceRecord['reference']>['measured']['quality']): string {
-  if (quality === null) return 'not judged';
+  if (quality === null) return 'not rated';
   const { signal, background, overall, p808 } = quality;
   const parts = [`SIG ${signal.toFixed(2)}`, `BAK ${background.toFixed(2)}`, `OVRL ${overall.toFixed(2)}`];
   return [...parts, ...(p808 === undefined ? [] : [`P.808 ${p808.toFixed(2)}`])].join(', ');

@@ -1,26 +1,27 @@
 import { openVoiceStore } from '../../../voices/library/store.ts';
-import { parseCommand, UsageError, type ParsedCommand } from '../../terminal/usage.ts';
+import { parseCommand, type ParsedCommand } from '../../terminal/commands.ts';
+import { UsageError } from '../../terminal/flags.ts';
 
 const flags = {
-  id: { type: 'string', value: 'ID', help: 'add: what the voice is called; by default the name of the first file' },
+  id: { type: 'string', value: 'ID', help: 'add: id of the voice (default: name of the first file)' },
   consent: {
     type: 'string',
     value: 'TEXT',
-    help: 'add: who allowed the voice to be cloned, and how that is known; needed once, and logged with every use',
+    help: 'add: who allowed the cloning, and the evidence for it; required once, logged with every use',
   },
-  licence: { type: 'string', value: 'TEXT', help: 'add: what the recordings may be used for' },
-  language: { type: 'string', value: 'TAG', help: 'add: of the recordings, such as en or zh' },
+  licence: { type: 'string', value: 'TEXT', help: 'add: licence of the recordings' },
+  language: { type: 'string', value: 'TAG', help: 'add: language of the recordings, such as en or zh' },
   'min-quality': {
     type: 'string',
     value: 'MOS',
-    help: 'add: DNSMOS (OVRL) of a reference at least, 1 to 5; 2.5 by default, 3 in the SpeechRole paper',
+    help: 'add: lowest DNSMOS (OVRL) of a reference clip, 1 to 5 (default 2.5; the SpeechRole paper uses 3)',
   },
   speaker: {
     type: 'string',
     value: 'N',
-    help: 'add: whose voice it is, where several people speak: 1 speaks longest; “all” where there is one after all',
+    help: 'add: speaker to use if several are found: 1 speaks longest; all if they are one person',
   },
-  clips: { type: 'boolean', help: 'show: every clip, with who speaks and how well it sounds' },
+  clips: { type: 'boolean', help: 'show: also list every clip with speaker and quality' },
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
 
@@ -52,7 +53,8 @@ export async function run(args: string[]): Promise<number> {
   if (parsed === undefined) return 0;
   const [action = '', ...names] = parsed.positionals;
   const load = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (load === undefined) throw new UsageError(`Say what to do: dramatis voices ${Object.keys(actions).join(' | ')}.`);
+  if (load === undefined)
+    throw new UsageError(`Choose an action: dramatis voices ${Object.keys(actions).join(' | ')}.`);
   const store = openVoiceStore(parsed.config.dataDir);
   const act = await load();
   return act({ ...parsed, store, names, json: parsed.values.json === true });

@@ -20,15 +20,15 @@ export async function openDevices({ microphone = false, speaker = false, audio }
   let context = audio;
   const sound = () => (context ??= openAudio());
   const openLoudspeaker = typeof speaker === 'function' ? speaker : () => Speaker.open(sound(), listener);
-  const [ear, mouth] = await Promise.all([
+  const [microphoneInput, loudspeaker] = await Promise.all([
     microphone ? attempt(() => openUserMicrophone(sound(), onChunk, onEvent), 'microphone.failed', onEvent) : undefined,
     speaker === false ? undefined : attempt(() => openLoudspeaker(listener), 'speaker.failed', onEvent),
   ]);
   return {
-    speaker: mouth,
+    speaker: loudspeaker,
     close() {
-      ear?.close();
-      mouth?.close();
+      microphoneInput?.close();
+      loudspeaker?.close();
       if (audio === undefined) void context?.close();
     },
   };

@@ -86,7 +86,7 @@ export class AudioEvents {
    * @param {OpusPacket} frame
    */
   #decode(reply, { packet, skipSamples, takeSamples }) {
-    reply.decoder ??= this.#codec?.openDecoder() ?? Promise.reject(new Error('Opus was not asked for'));
+    reply.decoder ??= this.#codec?.openDecoder() ?? Promise.reject(new Error('Opus was not requested'));
     const decoded = reply.decoder.then((decoder) => decoder.decode(new Uint8Array(packet)));
     const samples = decoded
       .catch(() => new Float32Array(0))

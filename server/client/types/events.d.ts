@@ -1,4 +1,11 @@
-/** Events of a conversation: server events, and those about the connection, playback and devices. */
+/**
+ * Events of a conversation: server events, and those about the connection, playback and devices. Server events are
+ * inferred from the schema of the protocol where this client reads them as they are sent.
+ */
+
+import type { Latency, ServerEvent as SchemaEvent, ServerItem, ServerScene } from '../../protocol/server-events.ts';
+
+export type { Latency } from '../../protocol/server-events.ts';
 
 /** Fields common to all server events. */
 interface FromServer {
@@ -8,6 +15,10 @@ interface FromServer {
   /** The server's monotonic clock in milliseconds when it made the event. */
   readonly x_ms?: number;
 }
+
+/** The server events of these types as the schema has them. */
+type Sent<Type extends SchemaEvent['type']> = FromServer &
+  Omit<Extract<SchemaEvent, { readonly type: Type }>, keyof FromServer>;
 
 /** Error reported by the server. */
 export interface ServerError {
@@ -35,32 +46,8 @@ export interface Session {
   };
 }
 
-/** Latency of a reply in milliseconds since the end of the user's turn; null for stages that did not occur. */
-export interface Latency {
-  readonly basis: 'speech_end' | 'text';
-  readonly endpoint_ms?: number | null;
-  readonly transcript_ms?: number | null;
-  readonly first_token_ms?: number | null;
-  readonly first_phrase_ms?: number | null;
-  readonly first_audio_ms?: number | null;
-  readonly heard_ms?: number | null;
-  /** Breakdown of the total latency by component; null for components not involved. Adds up to `total_ms`. */
-  readonly owners: Readonly<Record<LatencyComponent, number | null>>;
-  readonly total_ms: number;
-}
-
 /** Components that a part of the latency can be attributed to, in pipeline order. */
-export type LatencyComponent =
-  | 'arrival'
-  | 'silence'
-  | 'vad'
-  | 'recognizer'
-  | 'client'
-  | 'mind'
-  | 'phrase'
-  | 'synthesizer'
-  | 'pacing'
-  | 'delivery';
+export type LatencyComponent = keyof Latency['owners'];
 
 /** A response: one reply of the character. */
 export interface Response {
@@ -84,21 +71,13 @@ export interface Response {
 }
 
 /** Emotion of an utterance; `calm` is the neutral one. */
-export type Emotion = 'calm' | 'cheerful' | 'tender' | 'sad' | 'angry' | 'afraid' | 'surprised';
+export type Emotion = NonNullable<NonNullable<ServerItem['x_dramatis']>['emotion']>;
 
 /** Several characters in one session; `user` is the user's role. */
-export interface Scene {
-  readonly id: string;
-  readonly title: string;
-  readonly user: 'listener' | { readonly name: string; readonly profile: string };
-  readonly cast: readonly Speaker[];
-}
+export type Scene = ServerScene;
 
 /** A speaking participant of a scene. */
-export interface Speaker {
-  readonly id: string;
-  readonly name: string;
-}
+export type Speaker = Scene['cast'][number];
 
 /** A conversation item. */
 export interface Item {
@@ -107,7 +86,7 @@ export interface Item {
   readonly role?: 'system' | 'user' | 'assistant';
   readonly status?: 'in_progress' | 'completed' | 'incomplete';
   /** `emotion`: emotion at the start of the item, if the chat model gave one. */
-  readonly x_dramatis?: { readonly emotion?: Emotion; readonly speaker?: Speaker };
+  readonly x_dramatis?: ServerItem['x_dramatis'];
   readonly content?: readonly { readonly type: string; readonly text?: string; readonly transcript?: string | null }[];
 }
 
@@ -129,64 +108,41 @@ export type AudioEvent = FromServer &
   };
 
 /** An event of a response, other than its audio. */
-export type ResponseEvent = FromServer &
-  (
-    | { readonly type: 'response.created' | 'response.done'; readonly response: Response }
-    | {
-        readonly type: 'response.output_item.added' | 'response.output_item.done';
-        readonly response_id: string;
-        readonly item: Item;
-      }
-    /** Pause playback until more audio of the reply arrives: the user makes a sound, perhaps just a cough. */
-    | { readonly type: 'x_dramatis.hold'; readonly response_id: string }
-    /**
-     * The reply continues. `later_ms`: how much later the words that were received but not heard will be played;
-     * missing from older servers.
-     */
-    | { readonly type: 'x_dramatis.resume'; readonly response_id: string; readonly later_ms?: number }
-    /** A stage direction, thought or narration, `start_ms` into the item. */
-    | {
-        readonly type: 'x_dramatis.cue';
-        readonly response_id: string;
-        readonly item_id: string | null;
-        readonly kind: 'action' | 'thought' | 'narration';
-        readonly text: string;
-        readonly start_ms: number;
-        readonly samples: number;
-      }
-    | (InReply & { readonly type: 'response.content_part.added' | 'response.content_part.done' })
-    | (InReply & { readonly type: 'response.output_audio.done' })
-    | (InReply & {
-        readonly type: 'response.output_audio_transcript.delta' | 'response.output_text.delta';
-        readonly delta: string;
+export type ResponseEvent =
+  | (FromServer &
+      (
+        | { readonly type: 'response.created' | 'response.done'; readonly response: Response }
+        | {
+            readonly type: 'response.output_item.added' | 'response.output_item.done';
+            readonly response_id: string;
+            readonly item: Item;
+          }
+        /** Pause playback until more audio of the reply arrives: the user makes a sound, perhaps just a cough. */
+        | { readonly type: 'x_dramatis.hold'; readonly response_id: string }
         /**
-         * `words`: the delta split into words, each with its playback time within the item; `emotion`: the emotion it
-         * is spoken with.
+         * The reply continues. `later_ms`: how much later the words that were received but not heard will be played;
+         * missing from older servers.
          */
-        readonly x_dramatis?: {
-          readonly start_ms?: number | null;
-          readonly words?: readonly { readonly text: string; readonly start_ms: number; readonly end_ms: number }[];
-          readonly emotion?: Emotion;
-        };
-      })
-    | (InReply & { readonly type: 'response.output_audio_transcript.done'; readonly transcript: string })
-    | (InReply & { readonly type: 'response.output_text.done'; readonly text: string })
-    | (InReply & { readonly type: 'response.function_call_arguments.delta'; readonly delta: string })
-    | (InReply & {
-        readonly type: 'response.function_call_arguments.done';
-        readonly call_id: string;
-        readonly arguments: string;
-      })
-  );
+        | { readonly type: 'x_dramatis.resume'; readonly response_id: string; readonly later_ms?: number }
+      ))
+  /** A stage direction, thought or narration, `start_ms` into the item. */
+  | Sent<'x_dramatis.cue'>
+  | Sent<'response.content_part.added'>
+  | Sent<'response.content_part.done'>
+  | Sent<'response.output_audio.done'>
+  | Sent<'response.output_audio_transcript.delta'>
+  | Sent<'response.output_text.delta'>
+  | Sent<'response.output_audio_transcript.done'>
+  | Sent<'response.output_text.done'>
+  | Sent<'response.function_call_arguments.delta'>
+  | Sent<'response.function_call_arguments.done'>;
 
 /** An event about the user's speech. */
-export type SpeechEvent = FromServer &
-  (
-    | { readonly type: 'input_audio_buffer.speech_started'; readonly item_id: string; readonly audio_start_ms: number }
-    | { readonly type: 'input_audio_buffer.speech_stopped'; readonly item_id: string; readonly audio_end_ms: number }
-    | { readonly type: 'input_audio_buffer.committed'; readonly item_id: string }
-    | { readonly type: 'input_audio_buffer.cleared' }
-  );
+export type SpeechEvent =
+  | Sent<'input_audio_buffer.speech_started'>
+  | Sent<'input_audio_buffer.speech_stopped'>
+  | Sent<'input_audio_buffer.committed'>
+  | Sent<'input_audio_buffer.cleared'>;
 
 /** An event about conversation items and transcripts, the session, or an error. */
 export type ConversationItemEvent = FromServer &

@@ -42,6 +42,15 @@ export type SessionCommand = { readonly ref?: string } &
     | { readonly type: 'reject'; readonly problem: Problem }
   );
 
+/** Takes every event of a session in order; the next listener waits for what it returns. */
+export interface SessionListener {
+  note(event: SessionEvent): void | Promise<void>;
+  /** Takes what the client reports of its playback. */
+  heard?(replyId: string, heardMs: number): void;
+  /** Called once, after the last event. */
+  end?(): Promise<void>;
+}
+
 /** An error in a request, in the terms of the error table. */
 export interface Problem {
   readonly code: ErrorCode;

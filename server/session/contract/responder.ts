@@ -51,7 +51,7 @@ export interface ReplyOptions extends CallOptions {
   /** Called with the cost of the reply so far. */
   readonly onCost?: (cost: Cost) => void;
   /** Called for each sentence that was withheld. */
-  readonly onSlip?: (slip: Violation) => void;
+  readonly onViolation?: (violation: Violation) => void;
   /** Tools that the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: TurnTimings;

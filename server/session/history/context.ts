@@ -1,26 +1,18 @@
 import type { Message } from '../../../agents/chat.ts';
 import type { CallOptions } from '../../../voices/engine.ts';
 import type { TurnDetector } from '../../../voices/turn-detector.ts';
-import type { Clock } from '../contract/clock.ts';
 import type { SessionEvent } from '../contract/events.ts';
+import type { Bounds, Ports } from '../contract/ports.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Conversation } from './conversation.ts';
 import type { Participants } from './participants.ts';
 
 /** State and callbacks shared by listening and speaking; `Input` is what the holder may post to the session's queue. */
-export interface SessionContext<Input = never> {
-  readonly clock: Clock;
-  /** Most speculative replies in one turn; 0 for none. */
-  readonly draftsPerTurn: number;
-  /** How far ahead of real time replies are sent. */
-  readonly aheadMs: number;
-  readonly newId: (kind: 'item' | 'resp') => string;
+export interface SessionContext<Input = never> extends Ports, Bounds {
   /** Judges whether the user has finished; absent if pauses are not judged. */
-  readonly turnDetector?: TurnDetector;
+  readonly turnDetector?: TurnDetector | undefined;
   /** Recalls the memories of the user that are relevant to the history; throws only `signal.reason`. */
-  readonly recall?: (history: readonly Message[], options: CallOptions) => Promise<readonly string[]>;
-  /** Called with internal faults; they carry no content of the conversation. */
-  readonly onFault: (fault: unknown) => void;
+  readonly recall?: ((history: readonly Message[], options: CallOptions) => Promise<readonly string[]>) | undefined;
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
   readonly company: Pick<Participants, 'items' | 'moods' | 'players'>;

@@ -32,7 +32,10 @@ function add(
   if (after !== undefined && after !== 'root' && conversation.get(after) === undefined)
     return notFound(after, 'previous_item_id');
   if (conversation.items.length >= maxItems) {
-    return { code: 'conversation_full', message: `The conversation holds ${maxItems} items, the most it can.` };
+    return {
+      code: 'conversation_full',
+      message: `The conversation has reached its limit of ${maxItems} items. Delete some.`,
+    };
   }
   emit({ type: 'item-added', item, previousItemId: conversation.insert(item, after) });
   return undefined;
@@ -68,7 +71,7 @@ function truncate(
 ): Problem | undefined {
   const spoken = item.type === 'message' && item.role === 'assistant' ? item : undefined;
   if (spoken?.content[contentIndex]?.type !== 'audio') {
-    const message = 'Only a spoken part of an item of the assistant can be truncated.';
+    const message = 'Only audio content of an assistant item can be truncated.';
     const isOther = spoken?.content.some((part) => part.type === 'audio') === true;
     return { code: 'item_not_spoken', message, param: isOther ? 'content_index' : 'item_id' };
   }

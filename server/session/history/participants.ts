@@ -30,11 +30,6 @@ export class Participants {
     return this.#players;
   }
 
-  /** True if each reply is followed by another one (a scene). */
-  get goesOn(): boolean {
-    return this.#players.responder.goesOn === true;
-  }
-
   get moods(): Moods {
     return this.#moods;
   }

@@ -1,7 +1,7 @@
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { userMessage, type Item, type SpokenContent } from '../contract/item.ts';
-import type { VadWindow } from './vad-segmenter.ts';
+import type { VadWindow } from './microphone.ts';
 import { isBackchannelReply, isOwnVoice, judgeOverheard } from './overlap-classifier.ts';
 import type { OverlapKind } from '../contract/overlap.ts';
 import type { SessionContext } from '../history/context.ts';
@@ -36,6 +36,7 @@ export class Listening {
   /** The unclassified sound over the reply. */
   #overheard: Utterance | undefined;
   #lastTrace: TurnTimings | undefined;
+  #unclear = false;
   #heardMs = 0;
   #voicedMs = 0;
   #lastVoicedArrivalMs = 0;
@@ -72,6 +73,13 @@ export class Listening {
     const trace = this.#lastTrace;
     this.#lastTrace = undefined;
     return trace;
+  }
+
+  /** Returns true, once, if the latest utterance was not understood: its reply asks for a repetition. */
+  takeUnclear(): boolean {
+    const unclear = this.#unclear;
+    this.#unclear = false;
+    return unclear;
   }
 
   /** Adds a window to the open utterance, otherwise to the pre-roll. */
@@ -235,8 +243,9 @@ export class Listening {
         ...(unclear === undefined ? {} : { unclear }),
       });
     }
-    if (unclear !== undefined) return { utterance, outcome: 'unclear' };
-    return { utterance, outcome: text.trim() === '' || isBackchannelReply(utterance, text) ? 'nothing' : 'words' };
+    if (unclear !== undefined) return this.#outcome(utterance, 'unclear');
+    const isNothing = text.trim() === '' || isBackchannelReply(utterance, text);
+    return this.#outcome(utterance, isNothing ? 'nothing' : 'words');
   }
 
   /** Classifies a sound over the reply by this transcript. Undefined if that is not possible yet. */
@@ -254,7 +263,12 @@ export class Listening {
     if (utterance.tentative) return undefined;
     utterance.trace.mark('transcript');
     this.#context.emit({ type: 'transcript-failed', itemId: utterance.id, problem: recognitionProblem(reason) });
-    return { utterance, outcome: 'failed' };
+    return this.#outcome(utterance, 'failed');
+  }
+
+  #outcome(utterance: Utterance, outcome: Understood['outcome']): Understood {
+    this.#unclear = outcome !== 'words';
+    return { utterance, outcome };
   }
 
   /** Returns what the endpoint waited for: audio; undefined if the client ends turns itself. */
@@ -274,7 +288,7 @@ export class Listening {
     onFault(failure);
     if (clock.now() - this.#lastFailureMs < 5_000) return;
     this.#lastFailureMs = clock.now();
-    const message = 'Voice activity detection failed for a moment; speech may have been missed.';
+    const message = 'Voice activity detection failed briefly; speech may have been missed.';
     emit({ type: 'problem', problem: { code: 'ENGINE_UNAVAILABLE', message } });
   }
 
@@ -282,7 +296,7 @@ export class Listening {
     if (utterance.content.durationMs < maxUtteranceMs) return utterance.add(frame);
     if (this.#saidTooLong) return;
     this.#saidTooLong = true;
-    const message = `The utterance is over ${maxUtteranceMs / 60_000} minutes long; the rest is not heard. Commit or clear it.`;
+    const message = `The utterance is over ${maxUtteranceMs / 60_000} minutes long; the rest is discarded. Commit or clear it.`;
     this.#context.emit({ type: 'problem', problem: { code: 'input_audio_too_long', message } });
   }
 

@@ -172,7 +172,7 @@ export class Reply {
       speed: settings.speed,
       trace: this.trace,
       ...knowing,
-      onSlip: (slip) => this.#slips.push(slip),
+      onViolation: (slip) => this.#slips.push(slip),
       onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
       onSpeech: (ms) => (this.#madeMs += ms),
       ...(maxTokens === Infinity ? {} : { maxTokens }),

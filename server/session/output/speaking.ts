@@ -276,5 +276,5 @@ export class Speaking {
 
 function problemOf(failure: unknown): Problem {
   if (failure instanceof EngineError) return { code: failure.code, message: failure.message };
-  return { code: 'internal_error', message: 'The reply could not be made.' };
+  return { code: 'internal_error', message: 'The reply failed. Try again.' };
 }

@@ -22,7 +22,7 @@ export class PauseJudge {
    * comes empty.
    */
   ask(utterance: Utterance): void {
-    this.#asked.abort(new Error('asked anew'));
+    this.#asked.abort(new Error('superseded by a new pause'));
     this.#asked = new AbortController();
     void this.#judge(utterance, this.#asked.signal);
   }

@@ -3,21 +3,14 @@ import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import type { SessionContext } from '../history/context.ts';
 import { EchoGate } from '../input/echo/echo-gate.ts';
 import type { OwnVoiceDetector } from '../input/echo/echo-voice.ts';
-import type { VadWindow } from '../input/vad-segmenter.ts';
-import type { Listening } from '../input/listening.ts';
+import type { VadWindow } from '../input/microphone.ts';
+import type { Cast } from '../contract/responder.ts';
+import type { Listening, Understood } from '../input/listening.ts';
 import { PauseJudge, type PauseJudged } from './pause-judge.ts';
-import type { Reply } from '../output/reply.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Speaking } from '../output/speaking.ts';
-import {
-  initialTurn,
-  needsAudio,
-  step,
-  type TurnAction,
-  type TurnEvent,
-  type TurnPolicy,
-  type TurnState,
-} from './turn.ts';
+import { needsAudio, step } from './turn.ts';
+import { initialTurn, type TurnAction, type TurnEvent, type TurnPolicy, type TurnState } from './turn-state.ts';
 import type { Utterance } from '../input/utterance.ts';
 
 /**
@@ -25,9 +18,6 @@ import type { Utterance } from '../input/utterance.ts';
  * first audio.
  */
 const draftLeadMs = 600;
-
-/** Voice over the reply after which an echo would have been found. */
-const surelyUnlikeMs = 384;
 
 interface TurnTakingParts {
   readonly context: SessionContext<PauseJudged>;
@@ -39,27 +29,19 @@ interface TurnTakingParts {
   readonly voices?: OwnVoiceDetector | undefined;
   /** Gives a backchannel by the character. */
   readonly nod: () => void;
+  /** Begins a reply of the conversation, to this utterance if it comes right after it. */
+  readonly reply: (to?: Understood) => void;
 }
 
 /** Feeds the turn machine with what is heard, and performs its actions. */
 export class TurnTaking {
-  /** The utterance whose transcript the character will answer. */
-  answering: Utterance | undefined;
-  /** The reply that was playing when that utterance ended: it cannot be its answer. */
-  spokenOver: Reply | undefined;
   readonly #parts: TurnTakingParts;
   readonly #pauses: PauseJudge;
-  #known: { readonly settings: SessionSettings; readonly policy: TurnPolicy } | undefined;
+  #known: { readonly settings: SessionSettings; readonly players: Cast; readonly policy: TurnPolicy } | undefined;
   readonly #gate = new EchoGate();
   #turn: TurnState = initialTurn;
-  #aloneMs = 0;
-  /** Voice over the reply that does not match its audio. */
-  #unlikeMs = 0;
-  /** The user's microphone picks up the character: set once found, reset after a reply without any sound over it. */
-  #echoes = false;
-  #overlapped = false;
-  /** Words over the reply that are not yet attributed to the user or to the character's echo. */
-  #unattributed: Utterance | undefined;
+  readonly #events: TurnEvent[] = [];
+  #advancing = false;
 
   constructor(parts: TurnTakingParts) {
     this.#parts = parts;
@@ -76,42 +58,49 @@ export class TurnTaking {
     const { heard, found } = this.#gate.sift(window, speaking.played);
     listening.take(heard);
     if (heard.edge !== undefined) this.advance(heard.edge);
-    // A sound too short for a speaker check is classified by its words alone.
-    if (heard.edge?.type === 'speech-end' && this.#unattributed !== undefined) this.judgeOverlap(this.#unattributed);
-    if (found) this.#disown(heard.frame.atMs);
-    // A voiced window may be the first of more speech.
-    if (heard.voiced && this.#turn.phase === 'settling') return;
-    const ms = durationMs(heard.frame);
-    if (heard.voiced) this.#unlikeMs += ms;
-    if (heard.voiced && (!speaking.sounds || this.#unlikeMs > surelyUnlikeMs)) this.#aloneMs += ms;
+    if (found) this.advance({ type: 'echo-found' });
     const { heardMs: atMs, voicedMs } = listening;
-    this.advance({ type: 'clock', atMs, voicedMs, aloneMs: this.#aloneMs });
+    const newMs = heard.voiced ? durationMs(heard.frame) : 0;
+    this.advance({ type: 'clock', atMs, voicedMs, newMs, replySounds: speaking.sounds });
   }
 
+  /**
+   * Gives the machine an event and performs its actions. Events that these actions raise wait until all of them are
+   * performed.
+   */
   advance(event: TurnEvent): void {
-    if (event.type === 'reply-end') {
-      if (!this.#overlapped) this.#echoes = false;
-      this.#overlapped = false;
+    this.#events.push(event);
+    if (this.#advancing) return;
+    this.#advancing = true;
+    try {
+      for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) this.#take(next);
+    } finally {
+      this.#advancing = false;
     }
+  }
+
+  #take(event: TurnEvent): void {
     const next = step(this.#turn, event, this.#policy());
     this.#turn = next.state;
     for (const action of next.actions) this.#perform(action);
   }
 
-  /**
-   * Handles a sound over the reply that turned out to be its echo: the reply goes on, as easy to interrupt as before.
-   */
-  #disown(atMs: number): void {
-    const isOver = this.#turn.phase === 'overlapping';
-    if (!isOver) return;
-    this.#parts.listening.disown();
-    this.advance({ type: 'overlap-judged', is: 'aside', sinceMs: atMs, untilMs: atMs });
-    if (this.#turn.phase === 'replying') this.#turn = { phase: 'replying', wary: this.#echoes };
+  /** Handles a new partial transcript of an utterance. */
+  transcribed(utterance: Utterance): void {
+    if (this.#turn.phase === 'settling' && utterance === this.#parts.listening.current) this.#judge();
   }
 
-  /** Handles a new partial transcript of the current utterance. */
-  understood(utterance: Utterance): void {
-    if (this.#turn.phase === 'settling' && utterance === this.#parts.listening.current) this.#judge();
+  /** Handles an utterance whose outcome is known; undefined: not yet. */
+  understood(understood: Understood | undefined): void {
+    if (understood === undefined) return;
+    const { utterance, outcome } = understood;
+    const { listening, speaking, voices } = this.#parts;
+    if (!listening.waiting) speaking.release();
+    if (utterance === this.#turn.answering) {
+      listening.takeTrace();
+      if (outcome === 'words') voices?.enroll(utterance);
+    }
+    this.advance({ type: 'utterance-understood', ...understood, heardMs: listening.heardMs });
   }
 
   /** Takes the turn detector's answer to a question that `pause` put. */
@@ -125,9 +114,9 @@ export class TurnTaking {
     // Under push to talk, utterances do not open by themselves.
     if (this.#parts.context.settings().turnDetection === null) return;
     const said = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
-    if (utterance.isOwnVoice) this.#echoes = true;
+    if (utterance.isOwnVoice) this.advance({ type: 'echo-heard' });
     // A voice without words may be the known echo.
-    const isSure = !this.#echoes || part?.text !== '';
+    const isSure = !this.#turn.echoes || part?.text !== '';
     utterance.said = said === undefined || isSure ? said : 'unclear';
     this.judgeOverlap(utterance);
   }
@@ -142,32 +131,33 @@ export class TurnTaking {
     const { voices } = this.#parts;
     const isOver = this.#turn.phase !== 'overlapping' || this.#turn.endedMs !== undefined;
     const isOwn = said === 'words' && voices !== undefined ? voices.isOwn(utterance, isOver) : false;
-    this.#unattributed = isOwn === undefined ? utterance : undefined;
-    if (isOwn === undefined) return;
+    if (isOwn === undefined) return this.advance({ type: 'overlap-unattributed', utterance });
     utterance.hasOwnVoice = isOwn;
-    if (isOwn) this.#echoes = true;
+    if (isOwn) this.advance({ type: 'echo-heard' });
     const is = isOwn ? 'aside' : said;
     this.advance({ type: 'overlap-judged', is, sinceMs: voiced.fromMs, untilMs: voiced.toMs });
   }
 
   /** Rebuilt only if something has changed: it is read twice per window. */
   #policy(): TurnPolicy {
-    const settings = this.#parts.context.settings();
-    const known = this.#known;
-    if (known?.settings === settings && known.policy.wary === this.#echoes) return known.policy;
-    const policy = this.#policyOf(settings);
-    this.#known = { settings, policy };
-    return policy;
+    const { context } = this.#parts;
+    const settings = context.settings();
+    const { players } = context.company;
+    if (this.#known?.settings !== settings || this.#known.players !== players)
+      this.#known = { settings, players, policy: this.#policyOf(settings, players) };
+    return this.#known.policy;
   }
 
-  #policyOf({ turnDetection: detection, speaks }: SessionSettings): TurnPolicy {
-    const { draftsPerTurn, company } = this.#parts.context;
-    const { bargeInMs, nodEveryMs } = company.players;
+  #policyOf({ turnDetection: detection, speaks }: SessionSettings, players: Cast): TurnPolicy {
+    const { draftsPerTurn } = this.#parts.context;
+    const { bargeInMs, nodEveryMs } = players;
     return {
       settleMs: detection?.silenceMs ?? 0,
       bargeInMs,
       interrupts: detection?.interruptsReply ?? false,
-      wary: this.#echoes,
+      answers: detection?.createsReply ?? false,
+      userPlays: detection?.createsReply ?? true,
+      goesOn: players.responder.goesOn ?? false,
       ...(detection?.patience === undefined ? {} : { patience: detection.patience }),
       ...(draftsPerTurn === 0 || detection?.createsReply !== true ? {} : { draftLeadMs }),
       ...(nodEveryMs === undefined || !speaks ? {} : { nodEveryMs }),
@@ -200,20 +190,22 @@ export class TurnTaking {
       case 'nod':
         return this.#parts.nod();
       case 'overlap-open':
-        this.#aloneMs = 0;
-        this.#unlikeMs = 0;
-        this.#overlapped = true;
         return listening.overhear(action.atMs, speaking.sounding());
       case 'overlap-close':
         return listening.stopOverhearing();
+      case 'overlap-attribute':
+        return this.judgeOverlap(action.utterance);
+      case 'overlap-drop':
+        return listening.disown();
       case 'reply-hold':
         return speaking.hold();
       case 'reply-resume':
         return speaking.resume();
       case 'reply-abort':
-        this.answering = undefined;
         speaking.cancel('turn_detected');
         return;
+      case 'reply':
+        return this.#parts.reply(action.to);
       case 'speak-up':
         return this.#parts.speakUp(action.sinceMs);
     }
@@ -227,14 +219,11 @@ export class TurnTaking {
   }
 
   #close(): void {
-    const { context, listening, speaking } = this.#parts;
+    const { context, listening } = this.#parts;
     const { current, heardMs } = listening;
     if (current !== undefined) {
       context.emit({ type: 'speech-stopped', itemId: current.id, atMs: Math.round(heardMs) });
     }
-    const utterance = listening.commit();
-    if (context.settings().turnDetection?.createsReply === true) this.answering = utterance;
-    this.spokenOver = speaking.current;
-    if (this.answering === undefined && speaking.current === undefined) this.advance({ type: 'reply-end' });
+    this.advance({ type: 'utterance-closed', utterance: listening.commit() });
   }
 }

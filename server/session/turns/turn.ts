@@ -1,102 +1,7 @@
-import { endpointingTimeoutMs, type EndpointingTimeouts } from '../../../voices/turn-detector.ts';
-import type { OverlapKind } from '../contract/overlap.ts';
-
-/**
- * State of the turn. `settling`: the user fell silent, perhaps for good (endpointing). `overlapping`: the user makes a
- * sound over the reply, perhaps only a cough.
- */
-export type TurnState =
-  /** `idleSinceMs`: the user has heard the reply and is silent since; absent: no idle timeout. */
-  | { readonly phase: 'listening'; readonly idleSinceMs?: number }
-  /** `quietFromMs`: since then the character has listened without a backchannel. */
-  | { readonly phase: 'hearing'; readonly quietFromMs: number }
-  /** `drafted`: a speculative reply to what was said so far is being made. */
-  | {
-      readonly phase: 'settling';
-      readonly sinceMs: number;
-      readonly settleMs: number;
-      readonly drafted: boolean;
-      readonly quietFromMs: number;
-    }
-  /** `wary`: a sound over this reply may have been its echo: the next one does not pause it. */
-  | { readonly phase: 'replying'; readonly wary: boolean }
-  | {
-      readonly phase: 'overlapping';
-      readonly sinceMs: number;
-      readonly wary: boolean;
-      /** The reply is paused. */
-      readonly held: boolean;
-      readonly is: OverlapKind | 'unknown';
-      /** End of the sound, if it has ended. */
-      readonly endedMs?: number;
-    };
-
-/** `atMs`: audio time (samples heard), dated back to where speech or silence really began. */
-export type TurnEvent =
-  | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
-  /**
-   * Audio has come up to `atMs`; the last voiced part ended at `voicedMs`. `aloneMs`: voice over the reply that cannot
-   * be the reply itself.
-   */
-  | { readonly type: 'clock'; readonly atMs: number; readonly voicedMs: number; readonly aloneMs: number }
-  /** New or better transcript of the turn; `completeness`: end-of-turn probability, if known. */
-  | { readonly type: 'pause-judged'; readonly completeness?: number }
-  /** Class of the sound over the reply from `sinceMs` to `untilMs`; may come after its end. */
-  | { readonly type: 'overlap-judged'; readonly is: OverlapKind; readonly sinceMs: number; readonly untilMs: number }
-  /** A reply began, requested by the client or by `utterance-close`. */
-  | { readonly type: 'reply-start' }
-  /**
-   * The reply ended: spoken, failed or cancelled. `heardByMs`: time by which the user will have heard all of it; absent
-   * if it is not the user's turn.
-   */
-  | { readonly type: 'reply-end'; readonly heardByMs?: number }
-  /** The user did something other than speak. */
-  | { readonly type: 'user-active'; readonly atMs: number }
-  /** The client took the audio itself, by committing or clearing the buffer. */
-  | { readonly type: 'utterance-taken' };
-
-export type TurnAction =
-  /** Speech from `atMs` on is a new utterance of the user. */
-  | { readonly type: 'utterance-open'; readonly atMs: number }
-  /** The open utterance is complete; its speech ended at `atMs`. */
-  | { readonly type: 'utterance-close'; readonly atMs: number }
-  /** The user pauses: ask the turn detector. */
-  | { readonly type: 'pause' }
-  /** The turn will probably end soon: begin a speculative reply. */
-  | { readonly type: 'draft' }
-  /** The user pauses and will go on: give a backchannel. */
-  | { readonly type: 'nod' }
-  /** The user goes on: discard the speculative reply. */
-  | { readonly type: 'draft-drop' }
-  /** Start to classify the sound over the reply, from `atMs` on. */
-  | { readonly type: 'overlap-open'; readonly atMs: number }
-  /** The sound over the reply has ended. */
-  | { readonly type: 'overlap-close' }
-  | { readonly type: 'reply-hold' }
-  | { readonly type: 'reply-resume' }
-  /** The user interrupts: stop the running reply. */
-  | { readonly type: 'reply-abort' }
-  /** The user has been silent since `sinceMs`: the character speaks up. */
-  | { readonly type: 'speak-up'; readonly sinceMs: number };
-
-export interface TurnPolicy {
-  /** Silence that ends the user's turn if there is no end-of-turn probability. */
-  readonly settleMs: number;
-  /** Range of timeouts if there is an end-of-turn probability; absent: always `settleMs`. */
-  readonly patience?: EndpointingTimeouts;
-  /** How long before the end of a turn a speculative reply is begun; absent: never before it. */
-  readonly draftLeadMs?: number;
-  /** Voice over a reply that counts as a barge-in whatever its words are. */
-  readonly bargeInMs: number;
-  /** True if speech over a reply stops it. */
-  readonly interrupts: boolean;
-  /** The user's microphone is known to pick up replies: only words stop them. */
-  readonly wary?: boolean;
-  /** How long the user may talk until the next pause brings a backchannel; absent: forever. */
-  readonly nodEveryMs?: number;
-  /** Silence after a reply until the character speaks up; absent: never. */
-  readonly idleMs?: number;
-}
+import { endpointingTimeoutMs } from '../../../voices/turn-detector.ts';
+import { mayGoOn } from '../../responders/turn-order.ts';
+import type { Utterance } from '../input/utterance.ts';
+import type { TurnPhase, TurnMemory, TurnState, TurnEvent, TurnAction, TurnPolicy } from './turn-state.ts';
 
 type Step = { readonly state: TurnState; readonly actions: readonly TurnAction[] };
 
@@ -117,8 +22,8 @@ const leastWordsMs = 160;
 /** Voice this long that cannot be the reply is not its echo. */
 const surelyUserMs = 192;
 
-/** The state before any audio. */
-export const initialTurn: TurnState = { phase: 'listening' };
+/** Voice over the reply after which an echo would have been found. */
+const surelyUnlikeMs = 384;
 
 /** The turn machine: pure, without a clock. Returns the next state and the actions, in order. */
 export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): Step {
@@ -132,13 +37,23 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
     case 'pause-judged':
       return state.phase === 'settling' ? judged(state, event.completeness, policy) : stay(state);
     case 'overlap-judged':
-      return onOverlapJudged(state, event, policy);
+      return onOverlapJudged({ ...state, unattributed: undefined }, event, policy);
+    case 'overlap-unattributed':
+      return stay({ ...state, unattributed: event.utterance });
+    case 'echo-found':
+      return onEchoFound(state);
+    case 'echo-heard':
+      return stay(state.echoes ? state : { ...state, echoes: true });
+    case 'utterance-closed':
+      return onClosed(state, event.utterance, policy);
+    case 'utterance-understood':
+      return onUnderstood(state, event);
     case 'reply-start':
-      return stay(state.phase === 'listening' ? { phase: 'replying', wary: policy.wary === true } : state);
+      return onReplyStart({ ...state, isReplying: true });
     case 'user-active':
-      return stay(isIdle(state) ? { phase: 'listening', idleSinceMs: event.atMs } : state);
+      return isIdle(state) ? enter(state, listening(event.atMs)) : stay(state);
     case 'reply-end':
-      return onReplyEnd(state, event.heardByMs);
+      return onReplyEnd(state, event, policy);
     case 'utterance-taken':
       return onTaken(state);
   }
@@ -150,19 +65,28 @@ export function needsAudio(state: TurnState, policy: TurnPolicy): boolean {
   return state.phase !== 'replying';
 }
 
-function isIdle(state: TurnState): state is { readonly phase: 'listening'; readonly idleSinceMs: number } {
+function isIdle(state: TurnState): state is TurnMemory & { readonly phase: 'listening'; readonly idleSinceMs: number } {
   return state.phase === 'listening' && state.idleSinceMs !== undefined;
 }
 
-function listening(idleSinceMs?: number): TurnState {
+function listening(idleSinceMs?: number): TurnPhase {
   return { phase: 'listening', ...(idleSinceMs === undefined ? {} : { idleSinceMs }) };
 }
 
+/** The phase of a new reply. A known echo does not pause it. */
+function replying({ echoes }: TurnMemory): TurnPhase {
+  return { phase: 'replying', wary: echoes };
+}
+
+function forgetEcho(state: TurnState): TurnState {
+  return { ...state, echoes: state.echoes && state.overlapped, overlapped: false };
+}
+
 function onSpeechStart(state: TurnState, atMs: number, policy: TurnPolicy): Step {
-  if (state.phase === 'listening') return open(atMs, []);
+  if (state.phase === 'listening') return open(state, atMs);
   if (state.phase === 'settling') {
     const { drafted, quietFromMs } = state;
-    return { state: { phase: 'hearing', quietFromMs }, actions: drafted ? [{ type: 'draft-drop' }] : [] };
+    return enter(state, { phase: 'hearing', quietFromMs }, drafted ? [{ type: 'draft-drop' }] : []);
   }
   if (state.phase === 'overlapping') {
     const { endedMs: _, ...goingOn } = state;
@@ -170,38 +94,47 @@ function onSpeechStart(state: TurnState, atMs: number, policy: TurnPolicy): Step
   }
   if (state.phase !== 'replying') return stay(state);
   const held = policy.interrupts && !state.wary;
-  return {
-    state: { phase: 'overlapping', sinceMs: atMs, wary: state.wary, held, is: 'unknown' },
-    actions: [...(held ? [{ type: 'reply-hold' } as const] : []), { type: 'overlap-open', atMs }],
-  };
+  return enter(
+    { ...state, overlapped: true },
+    { phase: 'overlapping', sinceMs: atMs, wary: state.wary, held, is: 'unknown', unlikeMs: 0, aloneMs: 0 },
+    [...(held ? [{ type: 'reply-hold' } as const] : []), { type: 'overlap-open', atMs }],
+  );
 }
 
 function onSpeechEnd(state: TurnState, atMs: number, policy: TurnPolicy): Step {
-  if (state.phase === 'hearing') return settle(atMs, state.quietFromMs, policy, []);
-  if (state.phase === 'overlapping') return stay({ ...state, endedMs: atMs });
-  return stay(state);
+  const next =
+    state.phase === 'hearing'
+      ? settle(state, atMs, state.quietFromMs, policy)
+      : stay(state.phase === 'overlapping' ? { ...state, endedMs: atMs } : state);
+  const { unattributed: utterance } = state;
+  if (utterance === undefined) return next;
+  return { ...next, actions: [...next.actions, { type: 'overlap-attribute', utterance }] };
 }
 
 function onClock(state: TurnState, clock: Extract<TurnEvent, { type: 'clock' }>, policy: TurnPolicy): Step {
   if (isIdle(state) && policy.idleMs !== undefined && clock.atMs - state.idleSinceMs >= policy.idleMs) {
-    return {
-      state: { phase: 'replying', wary: policy.wary === true },
-      actions: [{ type: 'speak-up', sinceMs: state.idleSinceMs }],
-    };
+    return enter(state, replying(state), [{ type: 'speak-up', sinceMs: state.idleSinceMs }]);
   }
-  if (state.phase === 'settling') return onSilence(state, clock.atMs - state.sinceMs, policy);
-  if (state.phase !== 'overlapping') return stay(state);
-  if (isInterruption(state, clock, policy)) return interrupt(state, policy);
-  if (state.endedMs !== undefined && clock.atMs - state.endedMs >= verdictMs) return resume(state);
-  return stay(state);
+  // A voiced window may be the first of more speech.
+  if (state.phase === 'settling' && clock.newMs === 0) return onSilence(state, clock.atMs - state.sinceMs, policy);
+  return state.phase === 'overlapping' ? onOverlapClock(state, clock, policy) : stay(state);
+}
+
+function onOverlapClock(
+  state: In<'overlapping'>,
+  { atMs, voicedMs, newMs, replySounds }: Extract<TurnEvent, { type: 'clock' }>,
+  policy: TurnPolicy,
+): Step {
+  const unlikeMs = state.unlikeMs + newMs;
+  const isAlone = !replySounds || unlikeMs > surelyUnlikeMs;
+  const next = { ...state, unlikeMs, aloneMs: state.aloneMs + (isAlone ? newMs : 0) };
+  if (isInterruption(next, voicedMs, policy)) return interrupt(next, policy);
+  return next.endedMs !== undefined && atMs - next.endedMs >= verdictMs ? resume(next) : stay(next);
 }
 
 function onSilence(state: In<'settling'>, silentMs: number, policy: TurnPolicy): Step {
   if (silentMs >= state.settleMs) {
-    return {
-      state: { phase: 'replying', wary: policy.wary === true },
-      actions: [{ type: 'utterance-close', atMs: state.sinceMs }],
-    };
+    return enter(state, replying(state), [{ type: 'utterance-close', atMs: state.sinceMs }]);
   }
   const { draftLeadMs } = policy;
   if (state.drafted || draftLeadMs === undefined || silentMs < state.settleMs - draftLeadMs) return stay(state);
@@ -222,15 +155,11 @@ function judged(state: In<'settling'>, completeness: number | undefined, policy:
 }
 
 /** Detects barge-in by voice, not elapsed time: the end of a cough is known only a moment later. */
-function isInterruption(
-  state: In<'overlapping'>,
-  { voicedMs, aloneMs }: Extract<TurnEvent, { type: 'clock' }>,
-  policy: TurnPolicy,
-): boolean {
+function isInterruption(state: In<'overlapping'>, voicedMs: number, policy: TurnPolicy): boolean {
   const lastedMs = voicedMs - state.sinceMs;
   if (state.is === 'words') return lastedMs >= leastWordsMs;
   if (!policy.interrupts) return lastedMs >= policy.bargeInMs;
-  if (state.wary || aloneMs < surelyUserMs) return false;
+  if (state.wary || state.aloneMs < surelyUserMs) return false;
   return lastedMs >= policy.bargeInMs + (state.is === 'aside' ? asideMs : 0);
 }
 
@@ -249,53 +178,119 @@ function onOverlapJudged(
   // Classified as words only after the reply resumed or ended.
   const isFree = state.phase === 'replying' || state.phase === 'listening';
   if (is !== 'words' || untilMs - sinceMs < leastWordsMs || !isFree) return stay(state);
-  return settle(untilMs, sinceMs, policy, opening(sinceMs, state.phase === 'replying' && policy.interrupts));
+  const aborts = state.phase === 'replying' && policy.interrupts;
+  return settle(interrupted(state, aborts), untilMs, sinceMs, policy, opening(sinceMs, aborts));
+}
+
+/** The reply goes on, as easy to interrupt as before. */
+function onEchoFound(state: TurnState): Step {
+  if (state.phase !== 'overlapping') return stay(state);
+  const next = state.endedMs === undefined ? stay({ ...state, is: 'aside' }) : resume(state, state.echoes);
+  return { ...next, actions: [{ type: 'overlap-drop' }, ...next.actions] };
 }
 
 function interrupt(state: In<'overlapping'>, policy: TurnPolicy): Step {
   const actions = opening(state.sinceMs, policy.interrupts);
   // The client turned interruptions off after the reply was held.
   if (state.held && !policy.interrupts) actions.push({ type: 'reply-resume' });
+  const memory = interrupted(state, policy.interrupts);
   return state.endedMs === undefined
-    ? { state: { phase: 'hearing', quietFromMs: state.sinceMs }, actions }
-    : settle(state.endedMs, state.sinceMs, policy, actions);
+    ? enter(memory, { phase: 'hearing', quietFromMs: state.sinceMs }, actions)
+    : settle(memory, state.endedMs, state.sinceMs, policy, actions);
 }
 
-/** Resumes the reply. From now on only words stop it: the same kind of sound may come again. */
-function resume(state: In<'overlapping'>): Step {
-  return {
-    state: { phase: 'replying', wary: true },
-    actions: [{ type: 'overlap-close' }, ...(state.held ? [{ type: 'reply-resume' } as const] : [])],
-  };
+/** Resumes the reply. From now on, by default, only words stop it: the same kind of sound may come again. */
+function resume(state: In<'overlapping'>, wary = true): Step {
+  const actions: TurnAction[] = state.held ? [{ type: 'reply-resume' }] : [];
+  return enter(state, { phase: 'replying', wary }, [{ type: 'overlap-close' }, ...actions]);
 }
 
-function onReplyEnd(state: TurnState, heardByMs: number | undefined): Step {
-  if (state.phase === 'replying') return stay(listening(heardByMs));
+/** What the user says now is answered together with what was said before. */
+function interrupted(memory: TurnMemory, aborts: boolean): TurnMemory {
+  return aborts ? { ...memory, answering: undefined } : memory;
+}
+
+function onClosed(state: TurnState, utterance: Utterance | undefined, policy: TurnPolicy): Step {
+  const answering = policy.answers ? utterance : state.answering;
+  const next = { ...state, answering, spokenOver: state.isReplying };
+  return answering === undefined && !state.isReplying ? endReply(next) : stay(next);
+}
+
+function onUnderstood(
+  state: TurnState,
+  { utterance, outcome, heardMs }: Extract<TurnEvent, { type: 'utterance-understood' }>,
+): Step {
+  if (utterance !== state.answering) return stay(state);
+  const { isReplying, spokenOver } = state;
+  const isSaid = outcome === 'words' || outcome === 'unclear';
+  const next = { ...state, answering: undefined };
+  if (isSaid && !isReplying) return { state: next, actions: [{ type: 'reply', to: { utterance, outcome } }] };
+  const owesAnswer = state.owesAnswer || (isSaid && spokenOver);
+  const last = isReplying ? stay({ ...next, owesAnswer }) : endReply(next, heardMs);
+  return { ...last, actions: [{ type: 'draft-drop' }, ...last.actions] };
+}
+
+function onReplyStart(state: TurnState): Step {
+  return state.phase === 'listening' ? enter(state, replying(state)) : stay(state);
+}
+
+/** The next reply answers speech over this one, or goes on with the scene. */
+function onReplyEnd(
+  before: TurnState,
+  { heardByMs, isCancelled, hasCalls, wasPlayed, ...reply }: Extract<TurnEvent, { type: 'reply-end' }>,
+  policy: TurnPolicy,
+): Step {
+  const ended = endReply({ ...before, isReplying: false, spokenOver: false, owesAnswer: false }, heardByMs);
+  const { phase, answering } = ended.state;
+  const userSpeaks = reply.userSpeaks || phase === 'hearing' || phase === 'settling' || answering !== undefined;
+  const owesAnswer = before.owesAnswer && policy.answers && !isCancelled && !hasCalls && !userSpeaks;
+  const goesOn = policy.goesOn && wasPlayed && mayGoOn(userSpeaks, policy.userPlays);
+  return owesAnswer || goesOn ? { ...ended, actions: [...ended.actions, { type: 'reply' }] } : ended;
+}
+
+/** Ends the character's turn. */
+function endReply(before: TurnState, heardByMs?: number): Step {
+  const state = forgetEcho(before);
+  if (state.phase === 'replying') return enter(state, listening(heardByMs));
   if (state.phase !== 'overlapping') return stay(state);
   if (state.endedMs !== undefined || state.is === 'aside') {
-    return { state: listening(heardByMs), actions: [{ type: 'overlap-close' }] };
+    return enter(state, listening(heardByMs), [{ type: 'overlap-close' }]);
   }
   // The user was already talking when the reply ended by itself: it is the user's turn.
-  return open(state.sinceMs, []);
+  return open(state, state.sinceMs);
 }
 
 function onTaken(state: TurnState): Step {
   if (state.phase === 'overlapping') return resume(state);
-  if (state.phase === 'settling' && state.drafted) return { state: listening(), actions: [{ type: 'draft-drop' }] };
-  return stay(state.phase === 'replying' ? state : listening());
+  if (state.phase === 'replying') return stay(state);
+  const isDrafted = state.phase === 'settling' && state.drafted;
+  return enter(state, listening(), isDrafted ? [{ type: 'draft-drop' }] : []);
 }
 
-function settle(sinceMs: number, quietFromMs: number, policy: TurnPolicy, before: readonly TurnAction[]): Step {
-  const state: TurnState = { phase: 'settling', sinceMs, settleMs: policy.settleMs, drafted: false, quietFromMs };
-  return { state, actions: [...before, { type: 'pause' }] };
+function settle(
+  memory: TurnMemory,
+  sinceMs: number,
+  quietFromMs: number,
+  policy: TurnPolicy,
+  before: readonly TurnAction[] = [],
+): Step {
+  const phase: TurnPhase = { phase: 'settling', sinceMs, settleMs: policy.settleMs, drafted: false, quietFromMs };
+  return enter(memory, phase, [...before, { type: 'pause' }]);
+}
+
+function open(memory: TurnMemory, atMs: number): Step {
+  return enter(memory, { phase: 'hearing', quietFromMs: atMs }, [{ type: 'utterance-open', atMs }]);
 }
 
 function stay(state: TurnState): Step {
   return { state, actions: [] };
 }
 
-function open(atMs: number, after: readonly TurnAction[]): Step {
-  return { state: { phase: 'hearing', quietFromMs: atMs }, actions: [{ type: 'utterance-open', atMs }, ...after] };
+/** Begins a phase; the rest of the state stays. */
+function enter(memory: TurnMemory, phase: TurnPhase, actions: readonly TurnAction[] = []): Step {
+  const { echoes, overlapped, unattributed, isReplying, answering, spokenOver, owesAnswer } = memory;
+  const kept: TurnMemory = { echoes, overlapped, unattributed, isReplying, answering, spokenOver, owesAnswer };
+  return { state: { ...phase, ...kept }, actions };
 }
 
 /** Speech start is reported before the reply is aborted: stock clients rely on that order. */

@@ -1,8 +1,10 @@
-import { g711SampleRate } from '../../../voices/dsp/g711.ts';
+import type { ServerEvent } from '../../protocol/server-events.ts';
+import { floatsFromG711, g711SampleRate } from '../../../voices/dsp/g711.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
-import type { SessionPatch } from '../../protocol/client-events.ts';
+import type { ClientEvent, SessionPatch } from '../../protocol/client-events.ts';
 import { interruptsIn } from '../../realtime/interrupts.ts';
-import type { WireEvent } from '../../realtime/wire-event.ts';
+import type { Peer } from '../../realtime/peer.ts';
+import type { OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { TwilioCommand, TwilioMessage } from './messages.ts';
 
 /** Session settings needed for Twilio: µ-law both ways, so that audio passes through unchanged. */
@@ -24,8 +26,10 @@ interface Heard {
 interface Ends {
   /** Sends to Twilio. Returns false if Twilio has stopped reading. */
   tell(command: TwilioCommand): boolean;
-  /** Sends an event to the session, in the OpenAI Realtime (GA) protocol. */
-  ask(event: Record<string, unknown> & { readonly type: string }): void;
+  /** Sends an event to the session. */
+  ask(event: ClientEvent): void;
+  /** Sends the caller's audio to the session, at `g711SampleRate`. */
+  hear(samples: Float32Array): void;
 }
 
 /**
@@ -34,7 +38,7 @@ interface Ends {
  * Twilio's buffered audio is cleared, and the history is truncated to what was heard. While speech over a reply is
  * still being classified, the buffer is cleared too; if it was no barge-in, the session speaks the clause again.
  */
-export class MediaStream {
+export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
   readonly #streamSid: string;
   readonly #ends: Ends;
   /** Marks that Twilio has not returned, oldest first. */
@@ -62,20 +66,18 @@ export class MediaStream {
   /** Takes a message of Twilio. */
   receive(message: TwilioMessage): void {
     if (message.event === 'media' && message.media.track === 'inbound') {
-      this.#ends.ask({ type: 'input_audio_buffer.append', audio: message.media.payload });
+      this.#ends.hear(floatsFromG711(Buffer.from(message.media.payload, 'base64'), 'mulaw'));
     } else if (message.event === 'mark') this.#hear(message.mark.name);
   }
 
   /** Takes an event of the session. Returns false if Twilio has stopped reading. */
-  send(event: WireEvent): boolean {
+  send(event: ServerEvent): boolean {
     this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
-      case 'response.output_audio.delta':
-        return this.#play(event as unknown as AudioDelta);
       case 'response.output_audio.done':
         return this.#playRest();
       case 'x_dramatis.hold':
-        return this.#hold(event['response_id'] as string);
+        return this.#hold(event.response_id);
       case 'input_audio_buffer.speech_started':
         return this.#interrupts ? this.#interrupt() : true;
       default:
@@ -83,12 +85,13 @@ export class MediaStream {
     }
   }
 
-  #play({ response_id: responseId, item_id: itemId, delta }: AudioDelta): boolean {
+  /** Plays audio of the session, which is in µ-law because of `telephoneSession`. */
+  sendAudio({ responseId, itemId, encoded = new Uint8Array(0) }: OutgoingAudio): boolean {
     if (this.#playing?.itemId !== itemId) {
       this.#playing = { responseId, itemId, sentBytes: 0 };
       this.#held = Buffer.alloc(0);
     }
-    const sound = Buffer.concat([this.#held, Buffer.from(delta, 'base64')]);
+    const sound = Buffer.concat([this.#held, encoded]);
     const wholeBytes = sound.length - (sound.length % pieceBytes);
     this.#held = sound.subarray(wholeBytes);
     return this.#sendSound(sound.subarray(0, wholeBytes));
@@ -179,11 +182,4 @@ export class MediaStream {
     const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
     this.#ends.ask({ type: 'conversation.item.truncate', ...truncation });
   }
-}
-
-/** The fields of `response.output_audio.delta` used here. */
-interface AudioDelta {
-  readonly response_id: string;
-  readonly item_id: string;
-  readonly delta: string;
 }

@@ -2,23 +2,21 @@ import { telephoneSession } from './media-stream.ts';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import type { Check, AuthGuard } from '../../http/auth-guard.ts';
-import { openSession, type SessionDeps } from '../websocket/open-session.ts';
+import { openSession, type SessionDeps, type SessionPeer } from '../../connections/open-session.ts';
 import { sendProblem, sendRefusal, type Refusal } from '../../http/problem.ts';
-import { resolveCharacter, resolveUser } from '../websocket/realtime.ts';
-import { socketTransport, keepAlive } from '../websocket/socket-transport.ts';
+import { resolveCharacter, resolveUser } from '../../connections/caller-choice.ts';
+import { closeCodes, keepAlive, socketTransport } from '../../connections/socket-transport.ts';
 import type { SessionPatch } from '../../protocol/client-events.ts';
-import type { Connection, ServerEvent } from '../../realtime/connection.ts';
+import type { Connection } from '../../realtime/connection.ts';
 import type { Problem } from '../../session/contract/events.ts';
 import { MediaStream } from './media-stream.ts';
 import { parseTwilioMessage, type TwilioMessage } from './messages.ts';
 import { createHmac } from 'node:crypto';
+import { g711SampleRate } from '../../../voices/dsp/g711.ts';
 import { sameSecret } from '../../config/api-keys.ts';
 
 /** Largest frame accepted; Twilio's are well below 1 KiB. */
 const frameBytes = 64 * 1024;
-
-/** WebSocket close codes (RFC 6455 §7.4.1, 1013 of the IANA registry). */
-const closeCodes = { ended: 1000, policy: 1008, tryLater: 1013 } as const;
 
 type Deps = Omit<SessionDeps, 'visitor'>;
 
@@ -62,7 +60,7 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Au
   deps.sessions.add(socket);
   keepAlive(socket);
   const patience = setTimeout(
-    () => hangUp(socket, { code: 'invalid_event', message: 'No start message came.' }, log),
+    () => hangUp(socket, { code: 'invalid_event', message: 'Twilio sent no start message.' }, log),
     deps.config.handshakeTimeoutMs,
   );
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
@@ -75,7 +73,7 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Au
     if (socket.readyState !== socket.OPEN) return;
     const message = isBinary ? undefined : messageOf(data as Buffer);
     if (message === undefined) {
-      if (!isPuzzled) log.info('call sends what is no message of Twilio’s; it is ignored');
+      if (!isPuzzled) log.info('unknown message from Twilio ignored');
       isPuzzled = true;
     } else if (message.event === 'stop') {
       if (call === undefined) socket.close(closeCodes.ended);
@@ -102,30 +100,31 @@ function begin(
   if ('status' in visitor) return hangUp(socket, visitor.problem, log);
   const refusal = deps.sessions.refusalFor(visitor);
   if (refusal !== undefined) return hangUp(socket, refusal.problem, log, 'tryLater');
-  const callDeps: SessionDeps = { ...deps, visitor };
-  const character = resolveCharacter(wanted, visitor.secret, callDeps);
+  const character = resolveCharacter(wanted, visitor.secret, deps);
   if ('code' in character) return hangUp(socket, character, log);
-  const user = resolveUser(named === undefined ? {} : { user: named }, visitor);
+  const user = resolveUser(named, visitor.secret);
   if (typeof user === 'object') return hangUp(socket, user, log);
   const carrier = socketTransport(socket);
   const stream = new MediaStream(start.streamSid, {
     tell: (command) => carrier.send(JSON.stringify(command)),
-    ask: (event) => connection.receive(JSON.stringify(event)),
+    ask: (event) => connection.receive(event),
+    hear: (samples) => connection.receiveAudio(samples, g711SampleRate),
   });
-  const { connection } = openSession(
+  const peer: SessionPeer = {
+    send: (event) => stream.send(event),
+    sendAudio: (audio) => stream.sendAudio(audio),
+    close: (reason) => carrier.close(reason),
+  };
+  const connection = openSession(
     {
       character,
       model: wanted ?? character.id,
-      binary: false,
-      holds: true,
+      client: { holds: true },
       user,
-      carrier: {
-        send: (frame) => stream.send(JSON.parse(String(frame)) as ServerEvent),
-        close: (reason) => carrier.close(reason),
-      },
       startWith: startOf(visitor.secret?.startWith),
     },
-    callDeps,
+    peer,
+    { ...deps, visitor },
     log,
   );
   stream.greet();
@@ -172,6 +171,6 @@ function signatureRefusal(request: FastifyRequest, authToken: string): Refusal |
   });
   if (isTwilio) return undefined;
   const message =
-    'The call is not signed by Twilio for this address. Check DRAMATIS_TWILIO_AUTH_TOKEN, and that the host is the one in the TwiML.';
+    'The Twilio signature does not match this address. Check DRAMATIS_TWILIO_AUTH_TOKEN, and that the host is the one in the TwiML.';
   return { status: 403, problem: { code: 'invalid_twilio_signature', message } };
 }

@@ -1,15 +1,14 @@
-import { floatsFromPcm16 } from '../../../voices/audio.ts';
-import { decodeFrame } from '../../client/connection/binary-frame.js';
+import type { ServerEvent, ServerItem, ServerResponse } from '../../protocol/server-events.ts';
+import type { ClientEvent } from '../../protocol/client-events.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import { interruptsIn } from '../../realtime/interrupts.ts';
-import type { WireEvent } from '../../realtime/wire-event.ts';
 import type { OutgoingSpeech } from './outgoing-speech.ts';
 import type { CutResponse, PlayoutEvent } from './playout-queue.ts';
 
 interface Ends {
   readonly outgoing: OutgoingSpeech;
-  /** Sends an event to the session, in the OpenAI Realtime (GA) protocol. */
-  readonly ask: (event: Readonly<Record<string, unknown>> & { readonly type: string }) => void;
+  /** Sends an event to the session. */
+  readonly ask: (event: ClientEvent) => void;
 }
 
 /**
@@ -18,47 +17,42 @@ interface Ends {
  */
 export class CallReplies {
   readonly #ends: Ends;
-  /** Responses in progress, by the number that their audio frames carry. */
-  readonly #running = new Map<number, BegunResponse>();
+  /** Responses in progress, by id. */
+  readonly #running = new Map<string, ServerResponse>();
   /** Conversation item of each response that is in progress or still playing. */
   readonly #items = new Map<string, string>();
   #interrupts = true;
-  #justEnded: EndedResponse | undefined;
+  #justEnded: ServerResponse | undefined;
 
   constructor(ends: Ends) {
     this.#ends = ends;
   }
 
-  /** Takes a binary frame of the session: audio. */
-  play(frame: Uint8Array): void {
-    const sound = decodeFrame(frame);
-    const response = sound === undefined ? undefined : this.#running.get(sound.replyNumber);
-    if (sound !== undefined && response !== undefined && 'pcm16' in sound) {
-      this.#ends.outgoing.push(response.id, floatsFromPcm16(sound.pcm16));
-    }
+  /** Plays audio of a response. */
+  play(responseId: string, samples: Float32Array): void {
+    if (this.#running.has(responseId)) this.#ends.outgoing.push(responseId, samples);
   }
 
   /** Takes an event of the session, after it was sent to the client. Events about playback alone are not sent. */
-  take(event: WireEvent): void {
+  take(event: ServerEvent): void {
     this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
       case 'response.created': {
-        const response = event['response'] as BegunResponse;
-        return void this.#running.set(response.x_dramatis.number, response);
+        return void this.#running.set(event.response.id, event.response);
       }
       case 'response.output_item.added':
-        return this.#noteItem(event['response_id'] as string, event['item'] as AddedItem);
+        return this.#noteItem(event.response_id, event.item);
       case 'conversation.item.deleted':
-        for (const [id, itemId] of this.#items) if (itemId === event['item_id']) this.#items.delete(id);
+        for (const [id, itemId] of this.#items) if (itemId === event.item_id) this.#items.delete(id);
         return;
       case 'x_dramatis.hold':
-        return this.#hold(event['response_id'] as string);
+        return this.#hold(event.response_id);
       case 'input_audio_buffer.speech_started':
         // A response still in progress is stopped, or not, by the session itself.
         if (this.#interrupts) this.#tellHeard(this.#ends.outgoing.cut(({ complete }) => complete));
         return;
       case 'response.done':
-        this.#justEnded = event['response'] as EndedResponse;
+        this.#justEnded = event.response;
         return;
       case 'rate_limits.updated':
         // It directly follows `response.done`; audio events may only come after it.
@@ -81,9 +75,9 @@ export class CallReplies {
   }
 
   /** Ignores out-of-band responses, whose items are not part of the conversation. */
-  #noteItem(responseId: string, { id, type }: AddedItem): void {
-    const response = [...this.#running.values()].find((running) => running.id === responseId);
-    if (type === 'message' && response?.conversation_id != null) this.#items.set(responseId, id);
+  #noteItem(responseId: string, { id, type }: ServerItem): void {
+    if (type === 'message' && this.#running.get(responseId)?.['conversation_id'] != null)
+      this.#items.set(responseId, id);
   }
 
   /** Pauses a reply until the user's speech has been classified. The session sends the dropped audio again later. */
@@ -99,13 +93,12 @@ export class CallReplies {
     if (ended === undefined) return;
     const { id, status } = ended;
     const { outgoing } = this.#ends;
-    for (const [number, response] of this.#running) if (response.id === id) this.#running.delete(number);
+    this.#running.delete(id);
     if (status === 'cancelled') this.#tellHeard(outgoing.cut(({ responseId }) => responseId === id));
     if (!outgoing.complete(id)) this.#items.delete(id);
   }
 
   #tellHeard(cuts: readonly CutResponse[]): void {
-    const running = new Set([...this.#running.values()].map((response) => response.id));
     for (const { responseId, playedSamples } of cuts) {
       const itemId = this.#items.get(responseId);
       this.#items.delete(responseId);
@@ -114,22 +107,7 @@ export class CallReplies {
         // This also stops the response, if it is still in progress.
         const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
         this.#ends.ask({ type: 'conversation.item.truncate', ...truncation });
-      } else if (running.has(responseId)) this.#ends.ask({ type: 'response.cancel', response_id: responseId });
+      } else if (this.#running.has(responseId)) this.#ends.ask({ type: 'response.cancel', response_id: responseId });
     }
   }
-}
-
-/** The fields of events used here. */
-interface BegunResponse {
-  readonly id: string;
-  readonly conversation_id: string | null;
-  readonly x_dramatis: { readonly number: number };
-}
-interface EndedResponse {
-  readonly id: string;
-  readonly status: string;
-}
-interface AddedItem {
-  readonly id: string;
-  readonly type: string;
 }

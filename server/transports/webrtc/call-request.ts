@@ -55,7 +55,7 @@ function withSession(sdp: string, json: string): CallRequest | Problem {
   try {
     session = JSON.parse(json);
   } catch {
-    return { code: 'invalid_json', message: '`session` is no JSON.', param: 'session' };
+    return { code: 'invalid_json', message: '`session` is not valid JSON.', param: 'session' };
   }
   const parsed = parseBody(schema, { session });
   return 'problem' in parsed ? parsed.problem : { sdp, session: parsed.body.session };

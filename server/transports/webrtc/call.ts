@@ -1,16 +1,18 @@
+import type { ServerEvent } from '../../protocol/server-events.ts';
 import type { OpusDecoder, OpusEncoder } from '../../../voices/dsp/opus.ts';
 import { errorObject } from '../../session/contract/errors.ts';
-import type { Transport, CloseReason } from '../websocket/resumable-stream.ts';
+import type { SessionPeer } from '../../connections/open-session.ts';
+import type { CloseReason } from '../../connections/socket-transport.ts';
 import { limits, wireSampleRate } from '../../protocol/limits.ts';
 import type { Connection } from '../../realtime/connection.ts';
 import { newId } from '../../realtime/new-id.ts';
-import type { WireEvent } from '../../realtime/wire-event.ts';
+import type { OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { Clock } from '../../session/contract/clock.ts';
 import { CallReplies } from './call-replies.ts';
 import { IncomingSpeech } from './incoming-speech.ts';
 import type { Offer } from './offer.ts';
 import { OutgoingSpeech } from './outgoing-speech.ts';
-import type { Peer, PeerListener } from './peer.ts';
+import type { PeerConnection, PeerListener } from './peer.ts';
 
 /** Dependencies of a call. */
 export interface CallParts {
@@ -20,7 +22,7 @@ export interface CallParts {
   readonly decoder: OpusDecoder;
   readonly clock: Clock;
   /** Opens the peer connection, which reports to the listener. */
-  openPeer(listener: PeerListener): Peer;
+  openPeer(listener: PeerListener): PeerConnection;
   readonly onFault: (fault: unknown) => void;
   /** Called once, when the peer connection has ended. */
   readonly onEnd: () => void;
@@ -30,8 +32,8 @@ export interface CallParts {
  * One conversation over WebRTC: connects a peer with a session that speaks OpenAI Realtime (GA). Events go both ways
  * over the data channel, audio over the tracks.
  */
-export class Call implements Transport {
-  readonly peer: Peer;
+export class Call implements SessionPeer {
+  readonly peer: PeerConnection;
   readonly #parts: CallParts;
   readonly #incoming: IncomingSpeech;
   readonly #outgoing: OutgoingSpeech;
@@ -48,8 +50,8 @@ export class Call implements Transport {
     this.#waiting = offer.hasEvents ? [] : undefined;
     this.peer = parts.openPeer({
       onOpen: () => this.#open(),
-      onText: (text) => this.#receive(text),
-      onBinary: () => this.#connection?.receiveBinary(),
+      onText: (text) => this.#connection?.receiveText(text),
+      onBinary: () => this.#connection?.reject(),
       onPacket: (packet) => this.#incoming.receive(packet),
       onEnd: () => this.#end(),
       onFault: parts.onFault,
@@ -73,7 +75,7 @@ export class Call implements Transport {
     });
     this.#replies = new CallReplies({
       outgoing: this.#outgoing,
-      ask: (event) => this.#connection?.receive(JSON.stringify(event)),
+      ask: (event) => this.#connection?.receive(event),
     });
   }
 
@@ -82,20 +84,28 @@ export class Call implements Transport {
     this.#connection = connection;
   }
 
-  /** Takes a frame of the session: an event, or audio. Returns false if the client has stopped reading. */
-  send(frame: string | Uint8Array): boolean {
-    if (typeof frame !== 'string') {
-      this.#replies.play(frame);
-      return true;
-    }
-    const event = JSON.parse(frame) as WireEvent;
-    const isRead = isAboutPlaying(event) || this.#sendText(frame, event);
+  /** Takes an event of the session. Returns false if the client has stopped reading. */
+  send(event: ServerEvent): boolean {
+    const isRead = isAboutPlaying(event) || this.#sendEvent(event);
     this.#replies.take(event);
     return isRead;
   }
 
+  /** Takes audio of the session. */
+  sendAudio({ responseId, samples }: OutgoingAudio): boolean {
+    this.#replies.play(responseId, samples);
+    return true;
+  }
+
+  /** Takes the one client event that is about the playout of the call itself. */
+  admits(message: unknown): boolean {
+    const isClear = (message as { type?: unknown } | null)?.type === 'output_audio_buffer.clear';
+    if (isClear) this.#replies.clear();
+    return !isClear;
+  }
+
   /** Ends the call when the session has ended. */
-  close(reason: 'replaced' | CloseReason): void {
+  close(reason: CloseReason): void {
     this.#outgoing.close();
     if (reason === 'client_too_slow') this.peer.end();
     else this.peer.endSoon();
@@ -107,18 +117,8 @@ export class Call implements Transport {
     for (const text of waiting) this.peer.sendText(text);
   }
 
-  #receive(text: string): void {
-    // The cheap check first, so that few events are parsed twice.
-    if (text.includes('output_audio_buffer.clear') && typeOf(text) === 'output_audio_buffer.clear')
-      return this.#replies.clear();
-    this.#connection?.receive(text);
-  }
-
-  #sendEvent(event: Readonly<Record<string, unknown>>): boolean {
-    return this.#sendText(JSON.stringify(event), event);
-  }
-
-  #sendText(text: string, event: Readonly<Record<string, unknown>>): boolean {
+  #sendEvent(event: ServerEvent): boolean {
+    const text = JSON.stringify(event);
     if (this.#waiting !== undefined) {
       this.#waiting.push(text);
       this.#waitingBytes += text.length;
@@ -126,9 +126,9 @@ export class Call implements Transport {
     }
     const { mostBytes } = this.peer;
     if (Buffer.byteLength(text) <= mostBytes) return this.peer.sendText(text);
-    const short = JSON.stringify(withoutAudio(event));
+    const short = event.type === 'conversation.item.retrieved' ? JSON.stringify(event, withoutAudio) : text;
     if (Buffer.byteLength(short) <= mostBytes) return this.peer.sendText(short);
-    const message = `An event (${String(event['type'])}) is larger than the ${mostBytes} bytes that the data channel takes.`;
+    const message = `An event (${event.type}) is larger than the data channel’s limit of ${mostBytes} bytes.`;
     const error = errorObject({ code: 'message_too_large', message });
     return this.peer.sendText(JSON.stringify({ type: 'error', event_id: newId('event'), error }));
   }
@@ -142,20 +142,11 @@ export class Call implements Transport {
 }
 
 /** Pausing and resuming playback is done by the server; WebRTC clients do not know these events. */
-function isAboutPlaying({ type }: WireEvent): boolean {
+function isAboutPlaying({ type }: ServerEvent): boolean {
   return type === 'x_dramatis.hold' || type === 'x_dramatis.resume';
 }
 
-function typeOf(text: string): unknown {
-  try {
-    return (JSON.parse(text) as { type?: unknown } | null)?.type;
-  } catch {
-    return undefined;
-  }
-}
-
 /** A retrieved item may hold a lot of audio in base64. Drops the audio and keeps the transcript. */
-function withoutAudio(event: Readonly<Record<string, unknown>>): unknown {
-  const isItem = event['type'] === 'conversation.item.retrieved';
-  return isItem ? JSON.parse(JSON.stringify(event, (key, value: unknown) => (key === 'audio' ? null : value))) : event;
+function withoutAudio(key: string, value: unknown): unknown {
+  return key === 'audio' ? null : value;
 }

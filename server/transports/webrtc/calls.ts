@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import { openOpusDecoder, openOpusEncoder } from '../../../voices/dsp/opus.ts';
 import type { Config } from '../../config/config.ts';
-import { openSession, type SessionDeps } from '../websocket/open-session.ts';
+import { openSession, type SessionDeps } from '../../connections/open-session.ts';
 import type { Refusal } from '../../http/problem.ts';
-import { resolveCharacter } from '../websocket/realtime.ts';
+import { resolveCharacter } from '../../connections/caller-choice.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import { Call } from './call.ts';
@@ -73,25 +73,17 @@ export class Calls {
       held.call.peer.end();
       return refusal;
     }
-    const { link, connection } = openSession(
-      {
-        character,
-        model: model ?? character.id,
-        binary: true,
-        holds: true,
-        carrier: held.call,
-        startWith: startOf(visitor.secret?.startWith, request.session),
-      },
+    const startWith = startOf(visitor.secret?.startWith, request.session);
+    const connection = openSession(
+      { character, model: model ?? character.id, client: { holds: true }, startWith },
+      held.call,
       deps,
       log,
     );
     held.call.connect(connection);
     held.hangUp = () => connection.close();
     log.info({ call: id, session: connection.id }, 'call answered');
-    void held.ended.then(() => {
-      link.detach(held.call);
-      connection.close();
-    });
+    void held.ended.then(() => connection.close());
     return { id, sdp };
   }
 
@@ -124,7 +116,7 @@ export class Calls {
     log: FastifyBaseLogger,
   ): Promise<Held> {
     // Loaded on demand: it takes a moment, and many servers never get a call.
-    const { Peer } = await import('./peer.ts');
+    const { PeerConnection } = await import('./peer.ts');
     const [encoder, decoder] = await Promise.all([openOpusEncoder(wireSampleRate), openOpusDecoder(wireSampleRate)]);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const call = new Call({
@@ -132,9 +124,9 @@ export class Calls {
       encoder,
       decoder,
       clock: systemClock,
-      openPeer: (listener) => new Peer(way, listener),
+      openPeer: (listener) => new PeerConnection(way, listener),
       onFault: (fault) =>
-        log.error({ call: id, fault: fault instanceof Error ? fault.stack : String(fault) }, 'call fault'),
+        log.error({ call: id, fault: fault instanceof Error ? fault.stack : String(fault) }, 'call failed'),
       onEnd: () => {
         this.#held.delete(id);
         log.info({ call: id }, 'call ended');
@@ -154,6 +146,6 @@ export class Calls {
 
 const noPort: Refusal = {
   status: 503,
-  problem: { code: 'server_busy', message: 'All UDP ports for calls are taken. Try again later.' },
+  problem: { code: 'server_busy', message: 'All UDP ports for calls are in use. Try again later.' },
   retryAfterSeconds: 5,
 };

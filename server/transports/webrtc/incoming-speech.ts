@@ -1,5 +1,5 @@
 import type { OpusDecoder } from '../../../voices/dsp/opus.ts';
-import { TokenBucket } from '../../http/token-bucket.ts';
+import { TokenBucket } from '../../http/rate-limit.ts';
 import { PacketOrder, type OrderedPacket } from './packet-order.ts';
 import { opusClockRate, type RtpPacket } from './rtp.ts';
 

@@ -35,9 +35,9 @@ export function readOffer(sdp: string): Offer | Problem {
   const [head = [], ...sections] = splitSections(sdp);
   const channels = sections.filter(isChannels);
   if (sdp.length > mostCharacters || sections.length > mostSections || channels.length > 1) {
-    return badOffer('The offer is larger than any that a browser makes.');
+    return badOffer('The offer is too large.');
   }
-  if (head[0] !== 'v=0') return badOffer('The body is no SDP. Send the offer of the peer connection as it is.');
+  if (head[0] !== 'v=0') return badOffer('The body is not SDP. Send the unmodified offer of the peer connection.');
   const chosen = sections.findIndex((section) => section[0]?.startsWith('m=audio ') === true && !isDeclined(section));
   const audio = sections[chosen];
   if (audio === undefined)

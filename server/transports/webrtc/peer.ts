@@ -48,7 +48,7 @@ export interface PeerRoute {
 }
 
 /** The client's end of a WebRTC connection: an audio track each way and a data channel for events. */
-export class Peer {
+export class PeerConnection {
   /** Resolves once its sockets are closed. */
   readonly closed: Promise<void>;
   readonly #listener: PeerListener;
@@ -113,7 +113,11 @@ export class Peer {
         transport.onStateChange.subscribe((state) => void (state === 'closed' && this.end()));
       }
     } catch {
-      return { code: 'invalid_value', message: 'The offer cannot be answered: its SDP is broken.', param: 'sdp' };
+      return {
+        code: 'invalid_value',
+        message: 'The offer cannot be answered, because its SDP is invalid.',
+        param: 'sdp',
+      };
     }
     const sdp = this.#ended ? undefined : connection.localDescription?.sdp;
     if (sdp !== undefined && !sdp.includes('\na=candidate:')) return nowhere;
@@ -213,11 +217,11 @@ export class Peer {
 
 const unbundled: Problem = {
   code: 'invalid_value',
-  message: 'The offer wants a connection for each of its sections. Bundle them (a=group:BUNDLE).',
+  message: 'The offer does not bundle its media sections. Bundle them (a=group:BUNDLE).',
   param: 'sdp',
 };
 
 const nowhere: Problem = {
   code: 'webrtc_unavailable',
-  message: 'The server has no address for the call. Whoever runs it looks at its WebRTC settings (README, “Calls”).',
+  message: 'The server has no UDP address for the call. Check its WebRTC settings (README, “Calls”).',
 };

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { AuthGuard } from '../../http/auth-guard.ts';
-import type { SessionDeps } from '../websocket/open-session.ts';
+import type { SessionDeps } from '../../connections/open-session.ts';
 import { sendProblem, sendRefusal } from '../../http/problem.ts';
 import { callRequestBytes, readCallRequest } from './call-request.ts';
 import { Calls } from './calls.ts';

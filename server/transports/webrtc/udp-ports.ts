@@ -42,7 +42,7 @@ export async function checkBinding({ host }: Pick<IceSettings, 'host'>): Promise
   const fault = await bindingFault(host, 0);
   if (fault === undefined) return;
   throw new ConfigError(
-    `WebRTC calls cannot use ${host} (${fault.message}): set DRAMATIS_WEBRTC_HOST to an address of this machine.`,
+    `WebRTC cannot use ${host} (${fault.message}). Set DRAMATIS_WEBRTC_HOST to an address of this machine.`,
     { cause: fault },
   );
 }

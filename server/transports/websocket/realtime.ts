@@ -1,61 +1,24 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
-import type { Character } from '../../../characters/character.ts';
-import { sceneModel } from '../../../characters/scene.ts';
+import type { ServerEvent } from '../../protocol/server-events.ts';
 import { floatsFromPcm16 } from '../../../voices/audio.ts';
 import { decodeFrame } from '../../protocol/binary-frame.ts';
-import { journalFile, keptMessageOf, readJournal } from '../../journal/journal.ts';
-import type { Transport } from './resumable-stream.ts';
+import { Journal, journalFile, keptMessageOf, readJournal } from '../../journal/journal.ts';
+import { type Transport, socketTransport, keepAlive, closeCodes } from '../../connections/socket-transport.ts';
 import { hashOf, newToken, type ResumableSessions, type ResumableSession } from './resumable-sessions.ts';
+import { ResumableStream } from './resumable-stream.ts';
 import { SessionOpus } from './session-opus.ts';
 import { restore, type RestoredSession } from '../../journal/restore.ts';
-import { userName } from '../../protocol/client-events.ts';
 import { limits, wireSampleRate } from '../../protocol/limits.ts';
 import { toBeta } from '../../realtime/beta.ts';
 import { newId } from '../../realtime/new-id.ts';
+import type { Client } from '../../realtime/peer.ts';
 import { wireItem } from '../../realtime/wire-items.ts';
+import { systemClock } from '../../session/contract/clock.ts';
 import type { Problem } from '../../session/contract/events.ts';
-import type { ClientSecret } from '../../http/client-secrets.ts';
-import { openSession, type SessionDeps, type SessionOptions } from './open-session.ts';
-import { socketTransport, keepAlive, refuse } from './socket-transport.ts';
-
-/**
- * Resolves a model name to a character. A stock client that names an OpenAI model, or none, gets the default character.
- */
-export function characterFor(
-  model: string | undefined,
-  deps: Pick<SessionDeps, 'config' | 'characters'>,
-): Character | undefined {
-  const named = model === undefined ? undefined : deps.characters.get(model);
-  if (named !== undefined) return named;
-  return namesNobody(model) ? deps.characters.get(deps.config.defaultCharacter) : undefined;
-}
-
-/** The error for an unknown character or scene; lists the known ones. */
-export function noSuchCharacter(model: string | undefined, deps: Pick<SessionDeps, 'characters'>): Problem {
-  const known = [...deps.characters.keys()].join(', ');
-  const isScene = model?.startsWith(sceneModel('')) === true;
-  const code = isScene ? 'unknown_scene' : 'unknown_character';
-  const what = isScene ? 'scene' : 'character';
-  return { code, message: `There is no ${what} "${(model ?? '').slice(0, 64)}". Known: ${known}.` };
-}
-
-/** Resolves the character of a session. With a client secret, only the character that it was made for is allowed. */
-export function resolveCharacter(
-  model: string | undefined,
-  secret: ClientSecret | undefined,
-  deps: SessionDeps,
-): Character | Problem {
-  if (secret === undefined) return characterFor(model, deps) ?? noSuchCharacter(model, deps);
-  const { character } = secret;
-  if (namesNobody(model) || model === character.id) return character;
-  const message = `The client secret was made for ${character.id}: leave \`model\` out, or make another one.`;
-  return { code: 'character_not_allowed', message };
-}
-
-function namesNobody(model: string | undefined): boolean {
-  return model === undefined || model === '' || /^(gpt|o\d|chatgpt)-/.test(model);
-}
+import { openSession, type SessionDeps, type SessionOptions } from '../../connections/open-session.ts';
+import { resolveCharacter, resolveUser } from '../../connections/caller-choice.ts';
+import { errorObject } from '../../session/contract/errors.ts';
 
 /** The query parameters of a WebSocket. */
 export interface SocketRequest {
@@ -76,28 +39,68 @@ export interface SocketRequest {
   readonly beta?: boolean;
 }
 
-function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
-  return new Set(x.split(','));
+const extensionsOf = ({ x = '' }: SocketRequest): ReadonlySet<string> => new Set(x.split(','));
+
+/** What the client understands, by its extensions. */
+function clientOf(extensions: ReadonlySet<string>, beta: boolean): Client {
+  return {
+    beta,
+    holds: extensions.has('hold'),
+    nods: extensions.has('nod'),
+    notice: extensions.has('notice'),
+    cues: extensions.has('thoughts') ? 'all' : extensions.has('cues') ? 'visible' : 'none',
+    voice: extensions.has('voice'),
+  };
 }
 
-/** Session options that follow from the client's extensions. */
-function agreedIn(
-  extensions: ReadonlySet<string>,
-  opus: SessionOpus | undefined,
-): Pick<SessionOptions, 'binary' | 'holds' | 'nods' | 'notice' | 'reportsVoiceSimilarity' | 'cues' | 'opus'> {
-  const binary = opus !== undefined || extensions.has('binary');
-  const [holds, nods, notice] = [extensions.has('hold'), extensions.has('nod'), extensions.has('notice')];
-  const cues = extensions.has('thoughts') ? 'all' : extensions.has('cues') ? 'visible' : 'none';
-  return { binary, opus, holds, nods, notice, cues, reportsVoiceSimilarity: extensions.has('voice') };
+/** Dependencies of the sessions of WebSockets. */
+export interface SocketDeps extends SessionDeps {
+  readonly lobby: ResumableSessions;
+}
+
+/** How one client is connected. */
+interface Line {
+  readonly extensions: ReadonlySet<string>;
+  readonly opus: SessionOpus | undefined;
+  readonly token: string | undefined;
+  /** Carries frames from the first one on. */
+  readonly carrier?: Transport;
+}
+
+/** Opens a session behind a stream of frames. Registers it for resumption if it has a token. */
+function openStream(
+  line: Line,
+  options: Omit<SessionOptions, 'journal' | 'resume'>,
+  deps: SocketDeps,
+  log: FastifyBaseLogger,
+): ResumableSession {
+  const { extensions, opus, token, carrier } = line;
+  const { config, lobby, clock = systemClock } = deps;
+  const isStored = token !== undefined && config.store;
+  const journal = isStored ? new Journal(journalFile(config.dataDir, hashOf(token))) : undefined;
+  const link = new ResumableStream(
+    {
+      binary: opus !== undefined || extensions.has('binary'),
+      opus,
+      resumable: token !== undefined,
+      keptBytes: limits.keptBytes,
+      newEventId: () => newId('event'),
+      now: () => clock.now(),
+      beforeSend: (sequence) => journal?.reserve(sequence),
+    },
+    options.restored?.sequence,
+  );
+  if (carrier !== undefined) link.attach(carrier);
+  const resume = token === undefined ? undefined : { token, grace_s: lobby.graceMs / 1000 };
+  const connection = openSession({ ...options, journal, resume }, link, deps, log);
+  const seat: ResumableSession = { link, connection, opus, journal };
+  if (token !== undefined) lobby.seat(token, seat);
+  void connection.done.then(() => opus?.close());
+  return seat;
 }
 
 /** Serves one WebSocket: opens a session, or resumes one that lost its socket. */
-export function serveSocket(
-  socket: WebSocket,
-  request: SocketRequest,
-  deps: SessionDeps,
-  log: FastifyBaseLogger,
-): void {
+export function serveSocket(socket: WebSocket, request: SocketRequest, deps: SocketDeps, log: FastifyBaseLogger): void {
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
   keepAlive(socket, deps.clock);
   if (!extensionsOf(request).has('opus')) return void seatSocket(socket, request, deps, log);
@@ -110,11 +113,11 @@ export function serveSocket(
       if (seat?.opus !== opus) opus.close();
     },
     (fault: unknown) => {
-      log.error({ fault: String(fault) }, 'Opus cannot be loaded');
+      log.error({ fault: String(fault) }, 'Opus failed to load');
       socket.resume();
       refuse(socket, {
         code: 'internal_error',
-        message: 'Opus cannot be loaded here. Ask for `binary` without `opus`.',
+        message: 'The server cannot load Opus. Request `binary` without `opus`.',
       });
     },
   );
@@ -124,7 +127,7 @@ export function serveSocket(
 function seatSocket(
   socket: WebSocket,
   request: SocketRequest,
-  deps: SessionDeps,
+  deps: SocketDeps,
   log: FastifyBaseLogger,
   opus?: SessionOpus,
 ): ResumableSession | undefined {
@@ -134,25 +137,23 @@ function seatSocket(
   const { visitor } = deps;
   const intent = request.intent === 'transcription' ? request.intent : undefined;
   const character = resolveCharacter(intent === undefined ? request.model : undefined, visitor.secret, deps);
-  if ('code' in character) return refuseSocket(socket, character);
+  if ('code' in character) return refuse(socket, character);
   // The last slot may have been taken since the check during the handshake.
   const refusal = deps.sessions.refusalFor(visitor);
-  if (refusal !== undefined) return refuseSocket(socket, refusal.problem, 'tryLater');
-  const user = resolveUser(request, visitor);
-  if (typeof user === 'object') return refuseSocket(socket, user);
+  if (refusal !== undefined) return refuse(socket, refusal.problem, 'tryLater');
+  const user = resolveUser(request.user, visitor.secret);
+  if (typeof user === 'object') return refuse(socket, user);
   const extensions = extensionsOf(request);
   const token = extensions.has('resume') ? newToken() : undefined;
-  const seat = openSession(
+  const seat = openStream(
+    { extensions, opus, token, carrier },
     {
       character,
       model: request.model ?? character.id,
-      ...agreedIn(extensions, opus),
-      beta: request.beta === true,
-      carrier,
+      client: clientOf(extensions, request.beta === true),
       startWith: visitor.secret?.startWith,
       intent,
       user,
-      ...(token === undefined ? {} : { token }),
     },
     deps,
     log,
@@ -161,23 +162,12 @@ function seatSocket(
   return seat;
 }
 
-/** Validates the user that the client names. With a client secret, only the user it was made for is allowed. */
-export function resolveUser(
-  { user }: Pick<SocketRequest, 'user'>,
-  { secret }: SessionDeps['visitor'],
-): string | undefined | Problem {
-  if (user === undefined) return undefined;
-  if (!userName.safeParse(user).success) {
-    const message = `The name of a user has 1 to ${limits.userCharacters} characters.`;
-    return { code: 'invalid_value', message, param: 'user' };
+/** Sends an error to a connection that is refused, and closes it. */
+function refuse(socket: WebSocket, problem: Problem, code: 'policy' | 'tryLater' = 'policy'): undefined {
+  if (socket.readyState === socket.OPEN) {
+    socket.send(JSON.stringify({ type: 'error', event_id: newId('event'), error: errorObject(problem) }));
   }
-  if (secret === undefined || secret.startWith?.x_dramatis?.user === user) return user;
-  const message = 'The client secret was made for another user, or for none. Make one with `session.x_dramatis.user`.';
-  return { code: 'user_not_allowed', message, param: 'user' };
-}
-
-function refuseSocket(...refusal: Parameters<typeof refuse>): undefined {
-  refuse(...refusal);
+  socket.close(closeCodes[code], problem.code);
 }
 
 interface Resumption extends SocketRequest {
@@ -191,7 +181,7 @@ function resumeSession(
   carrier: Transport,
   token: string,
   request: Resumption,
-  deps: SessionDeps,
+  deps: SocketDeps,
   log: FastifyBaseLogger,
 ): ResumableSession | undefined {
   const { lobby } = deps;
@@ -203,16 +193,16 @@ function resumeSession(
       greetAgain(restored, carrier);
       return restored.seat;
     }
-    const message = 'There is no session to go on with: its grace time is over, or the token is wrong. Open a new one.';
-    return refuseSocket(socket, { code: 'session_not_resumable', message });
+    const message = 'The session cannot be resumed: its grace period is over, or the token is wrong. Open a new one.';
+    return refuse(socket, { code: 'session_not_resumable', message });
   }
   const greeting = (received: number): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received });
   if (!seat.link.attach(carrier, Number(request.after ?? Number.NaN), greeting)) {
     const message =
-      '`after` must be the last x_seq received; what follows it may no longer be kept. Open a new session.';
+      '`after` must be the last x_seq received, and the events after it must still be buffered. Open a new session.';
     if (!seat.link.attached) lobby.leave(token);
-    return refuseSocket(socket, { code: 'session_not_resumable', message });
+    return refuse(socket, { code: 'session_not_resumable', message });
   }
   seat.connection.away(false);
   carry(socket, carrier, seat, token, lobby);
@@ -227,7 +217,7 @@ interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta'> {
 function restoreSession(
   token: string,
   request: Resumption,
-  deps: SessionDeps,
+  deps: SocketDeps,
   log: FastifyBaseLogger,
 ): Restored | undefined {
   if (!deps.config.store || deps.sessions.refusalFor(deps.visitor) !== undefined) return undefined;
@@ -236,11 +226,12 @@ function restoreSession(
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return undefined;
   const { model, intent, beta } = restored;
-  const agreed = agreedIn(extensionsOf(request), request.opus);
-  const seat = openSession({ character, model, ...agreed, token, restored, intent, beta }, deps, log);
+  const extensions = extensionsOf(request);
+  const client = clientOf(extensions, beta);
+  const line: Line = { extensions, opus: request.opus, token };
+  const seat = openStream(line, { character, model, client, restored, intent }, deps, log);
   for (const { replyId, item } of restored.openReplies) {
-    const kept = item === undefined ? {} : { item: keptMessageOf(item) };
-    seat.journal?.write({ type: 'ended', replyId, ...kept });
+    seat.journal?.write({ type: 'ended', replyId, item: item && keptMessageOf(item) });
   }
   return { seat, openReplies: restored.openReplies, beta: restored.beta };
 }
@@ -253,19 +244,16 @@ function greetAgain({ seat, openReplies, beta }: Restored, carrier: Transport): 
   for (const { replyId, item } of openReplies) {
     const response = {
       id: replyId,
-      object: 'realtime.response',
-      status: 'cancelled',
+      object: 'realtime.response' as const,
+      status: 'cancelled' as const,
       status_details: { type: 'cancelled', reason: 'server_restarted' },
       output: item === undefined ? [] : [wireItem(item)],
       usage: null,
     };
-    const done = { type: 'response.done', event_id: newId('event'), response };
+    const done: ServerEvent = { type: 'response.done', event_id: newId('event'), response };
     for (const event of beta ? toBeta(done) : [done]) seat.link.send(event);
   }
 }
-
-/** RFC 6455 §7.4.1, normal closure: the client does not intend to resume. */
-const hungUp = 1000;
 
 /**
  * Passes messages of the socket to the session. When the socket closes, the session ends, or waits for the grace
@@ -281,31 +269,32 @@ function carry(
   const { link, connection } = seat;
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) hear(data as Buffer, seat);
-    else connection.receive(data as Buffer);
+    else connection.receiveText(data as Buffer);
   });
   socket.once('close', (code: number) => {
+    // With the normal code, the client does not intend to resume.
     link.detach(carrier);
     if (link.attached) return;
-    if (code === hungUp || token === undefined || !lobby.leave(token)) connection.close();
+    if (code === closeCodes.ended || token === undefined || !lobby.leave(token)) connection.close();
   });
 }
 
 /** Takes a binary frame: audio of the user, as PCM or Opus. */
 function hear(data: Buffer, { link, connection, opus }: ResumableSession): void {
   const frame = decodeFrame(data);
-  if (frame?.kind !== 'input') return connection.receiveBinary();
-  if ('opus' in frame && opus === undefined) return connection.receiveBinary(opusNotAgreed);
+  if (frame?.kind !== 'input') return connection.reject();
+  if ('opus' in frame && opus === undefined) return connection.reject(opusNotAgreed);
   if (!link.takes(frame.sequence)) return;
   const samples = 'opus' in frame ? opus?.decode(frame.opus) : floatsFromPcm16(frame.pcm16);
-  if (samples === undefined) connection.receiveBinary(brokenOpus);
+  if (samples === undefined) connection.reject(brokenOpus);
   else if (samples.length > 0) connection.receiveAudio(samples, wireSampleRate);
 }
 
 const opusNotAgreed: Problem = {
   code: 'binary_not_supported',
-  message: 'Opus was not agreed on. Ask for it in the address (`x=opus`), or send PCM.',
+  message: 'Opus was not negotiated. Request it in the URL (`x=opus`), or send PCM.',
 };
 const brokenOpus: Problem = {
   code: 'invalid_audio',
-  message: 'The frame holds no Opus packet, or one shorter than its header tells. It is left out; send the next one.',
+  message: 'The frame has no Opus packet, or an incomplete one. It was skipped; send the next one.',
 };

@@ -10,9 +10,9 @@ export interface ResumableSession {
   readonly link: ResumableStream;
   readonly connection: Connection;
   /** Set if the client asked for Opus. */
-  readonly opus?: SessionOpus;
+  readonly opus: SessionOpus | undefined;
   /** Journal for another server process to restore from. Set if the store is on. */
-  readonly journal?: Journal;
+  readonly journal: Journal | undefined;
 }
 
 /**

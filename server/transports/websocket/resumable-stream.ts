@@ -1,30 +1,11 @@
+import type { ServerEvent } from '../../protocol/server-events.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { encodeFrame, type OpusPacket } from '../../protocol/binary-frame.ts';
-import type { Peer, ServerEvent } from '../../realtime/connection.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import { audioDelta, type OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { SessionOpus, ReplyPacket } from './session-opus.ts';
-
-/** Reason for closing a session's connection. */
-export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'session_expired';
-
-/** A transport to the client: one live connection that carries frames. */
-export interface Transport {
-  /** Returns false if the frame was not accepted because the client does not read. */
-  send(frame: string | Uint8Array): boolean;
-  /**
-   * Asks the client for a response that arrives after everything it has sent so far. Absent if late data is lost
-   * anyway.
-   */
-  probe?(answered: () => void): void;
-  /**
-   * Called when there is room again after `send` returned false. A transport that never calls it is tried again with
-   * the next frame.
-   */
-  onRoom?: () => void;
-  /** Closes the transport because another replaced it, or because the session has ended. */
-  close(reason: 'replaced' | CloseReason): void;
-}
+import type { SessionPeer } from '../../connections/open-session.ts';
+import type { CloseReason, Transport } from '../../connections/socket-transport.ts';
 
 interface Kept {
   readonly sequence: number;
@@ -35,7 +16,7 @@ export interface ResumableStreamOptions {
   /** Reply audio is sent as binary frames. */
   readonly binary: boolean;
   /** Encodes the binary frames as Opus, if given. */
-  readonly opus?: SessionOpus;
+  readonly opus?: SessionOpus | undefined;
   /** Frames are kept until the client acknowledges them, so that another transport can continue. */
   readonly resumable: boolean;
   /** Most bytes of kept frames. Beyond it the oldest are dropped, and a client that needs them cannot resume. */
@@ -52,7 +33,7 @@ export interface ResumableStreamOptions {
  * client has not acknowledged, and continues over another transport if the first one breaks. Sequence numbers start at
  * 1.
  */
-export class ResumableStream implements Peer {
+export class ResumableStream implements SessionPeer {
   readonly #options: ResumableStreamOptions;
   readonly #kept: Kept[] = [];
   readonly #numbers = new Map<string, number>();
@@ -90,10 +71,12 @@ export class ResumableStream implements Peer {
 
   send(event: ServerEvent): boolean {
     const { opus } = this.#options;
-    if (opus !== undefined && event.type === 'response.output_audio.done') this.#sendLast(opus, event);
+    // The audio still waiting for a full packet goes before the event that says that all has been sent.
+    if (opus !== undefined && event.type === 'response.output_audio.done')
+      this.#sendPackets(event.response_id, opus.flush(event.response_id));
     this.#sequence += 1;
     const numbered = event.type === 'response.created' ? this.#withNumber(event) : event;
-    if (event.type === 'response.done') opus?.end(responseIn(event).id);
+    if (event.type === 'response.done') opus?.end(event.response.id);
     const { now = () => systemClock.now() } = this.#options;
     return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(now()) }));
   }
@@ -136,8 +119,19 @@ export class ResumableStream implements Peer {
 
   /** Checks that data from the client still arrives. `answered` is never called if it does not. */
   probe(answered: () => void): void {
-    if (this.#carrier !== undefined && this.#carrier.probe === undefined) return answered();
-    this.#carrier?.probe?.(answered);
+    this.#carrier?.probe(answered);
+  }
+
+  /** Handles the sequence fields of a message: drops duplicates, releases acknowledged frames, answers acks. */
+  admits(message: unknown): boolean {
+    if (typeof message !== 'object' || message === null) return true;
+    const { type, x_seq: sequence, x_ack: acknowledged } = message as Record<string, unknown>;
+    if (typeof acknowledged === 'number') this.acknowledge(acknowledged);
+    if (!this.takes(typeof sequence === 'number' ? sequence : undefined)) return false;
+    if (type !== 'x_dramatis.ack') return true;
+    const ack = { type, event_id: this.#options.newEventId(), x_ack: this.#received };
+    this.#carrier?.send(JSON.stringify(ack));
+    return false;
   }
 
   /** Drops the frames that the client has received: all up to this one. */
@@ -152,12 +146,6 @@ export class ResumableStream implements Peer {
     this.#kept.splice(0, count);
   }
 
-  /** Sends the client an ack for its frames, without a sequence number of its own. */
-  tellReceived(): void {
-    const event = { type: 'x_dramatis.ack', event_id: this.#options.newEventId(), x_ack: this.#received };
-    this.#carrier?.send(JSON.stringify(event));
-  }
-
   /**
    * Returns false for a client frame that was already processed before its transport broke. Frames without a number are
    * always new.
@@ -167,12 +155,6 @@ export class ResumableStream implements Peer {
     if (sequence <= this.#received) return false;
     this.#received = sequence;
     return true;
-  }
-
-  /** Sends the audio still waiting for a full packet, before the event that says that all audio has been sent. */
-  #sendLast(opus: SessionOpus, event: ServerEvent): void {
-    const responseId = String(event['response_id']);
-    this.#sendPackets(responseId, opus.flush(responseId));
   }
 
   #sendPackets(responseId: string, packets: readonly ReplyPacket[]): boolean {
@@ -188,8 +170,8 @@ export class ResumableStream implements Peer {
     return this.#deliver(encodeFrame({ kind: 'reply', replyNumber, sequence: this.#sequence, ...sound }));
   }
 
-  #withNumber(event: ServerEvent): ServerEvent {
-    const response = responseIn(event);
+  #withNumber(event: Extract<ServerEvent, { readonly type: 'response.created' }>): ServerEvent {
+    const { response } = event;
     const number = (this.#numbers.size + 1) & 0xff_ff;
     this.#numbers.set(response.id, number);
     return { ...event, response: { ...response, x_dramatis: { number } } };
@@ -223,8 +205,4 @@ export class ResumableStream implements Peer {
       this.#handed = sequence;
     }
   }
-}
-
-function responseIn(event: ServerEvent): { readonly id: string } {
-  return event['response'] as { readonly id: string };
 }

@@ -38,7 +38,7 @@ export async function ask(path, options = {}) {
   if (reply === undefined) throw new Refusal(0, '', 'The server cannot be reached. Nothing was changed; try again.');
   if (reply.ok) return reply;
   const { error } = await reply.json().catch(() => ({ error: {} }));
-  const { code = '', message = `The server answered ${reply.status}.`, x_dramatis: more } = error;
+  const { code = '', message = `The server responded with ${reply.status}.`, x_dramatis: more } = error;
   throw new Refusal(reply.status, code, message, more?.issues);
 }
 
@@ -63,7 +63,7 @@ export async function sendJson(method, path, body, headers = {}) {
  */
 export function checkSize({ size }, name) {
   if (size <= MOST_BYTES) return;
-  const message = `${name} has ${Math.ceil(size / 2 ** 20)} MB; a card may have ${MOST_BYTES / 2 ** 20}.`;
+  const message = `${name} has ${Math.ceil(size / 2 ** 20)} MB; the limit is ${MOST_BYTES / 2 ** 20} MB.`;
   throw new Refusal(413, 'message_too_large', message);
 }
 

@@ -11,7 +11,7 @@ import { voiceFields } from './voice-fields.js';
 /** @typedef {import('./field.js').Rule} Rule */
 /** @typedef {import('./field.js').Values} Values */
 
-const NAMES = ['Who', 'Manner', 'Lines', 'Knowledge', 'Lorebook', 'Voice', 'Source'];
+const NAMES = ['Identity', 'Style', 'Lines', 'Knowledge', 'Lorebook', 'Voice', 'Source'];
 
 /**
  * Creates the form of a whole pack. Input is written to `pack` at once; keys without a field are
@@ -22,20 +22,20 @@ const NAMES = ['Who', 'Manner', 'Lines', 'Knowledge', 'Lorebook', 'Voice', 'Sour
  * @param {Rule} options.schema schema of the pack
  * @param {boolean} options.isReadOnly
  * @param {string} options.tab the tab to show first
- * @param {import('./voice-fields.js').VoiceLibrary} options.casting
+ * @param {import('./voice-fields.js').VoiceLibrary} options.library
  * @returns {Field & { tab: () => string, mark: (paths: readonly string[][]) => void }}
  */
-export function cardForm({ pack, schema, isReadOnly, tab, casting }) {
+export function cardForm({ pack, schema, isReadOnly, tab, library }) {
   const rules = schema.properties ?? {};
   const card = new Fields(pack.card, rules['card'] ?? {}, isReadOnly);
-  const { bar, tabs, chosen } = openTabs('Parts of the card', NAMES, tab);
+  const { bar, tabs, chosen } = openTabs('Sections of the card', NAMES, tab);
   const parts = [
-    who(card),
-    manner(card),
+    identity(card),
+    style(card),
     { lines: exampleRows(pack.lines, rules['lines']?.items ?? {}, isReadOnly) },
     knowledge(card),
     loreFields(card),
-    voiceFields(card, casting),
+    voiceFields(card, library),
     source(card),
   ];
   for (const [index, fields] of parts.entries())
@@ -67,55 +67,55 @@ export function cardForm({ pack, schema, isReadOnly, tab, casting }) {
 }
 
 /** @param {Fields} card */
-function who(card) {
+function identity(card) {
   return {
     name: card.line('name', { label: 'Name' }),
-    tagline: card.line('tagline', { label: 'Tagline', hint: 'One line for lists.' }),
-    identity: card.long('identity', { label: 'In one sentence', hint: 'Who this is, in the third person.' }),
-    profile: card.long('profile', { label: 'Profile', hint: 'Age, station, looks, occupation.' }),
-    background: card.long('background', { label: 'Life so far' }),
-    temperament: card.list('temperament', { label: 'Temperament', hint: 'Adjectives and short traits, one a line.' }),
-    mbti: card.line('mbti', { label: 'MBTI', hint: 'Four letters, such as INTP; may stay empty.', optional: true }),
+    tagline: card.line('tagline', { label: 'Tagline', hint: 'One line, shown in lists.' }),
+    identity: card.long('identity', { label: 'Summary', hint: 'The character in one sentence, in the third person.' }),
+    profile: card.long('profile', { label: 'Profile', hint: 'Age, social position, appearance, occupation.' }),
+    background: card.long('background', { label: 'Background' }),
+    temperament: card.list('temperament', { label: 'Temperament', hint: 'Adjectives and short traits, one per line.' }),
+    mbti: card.line('mbti', { label: 'MBTI', hint: 'Four letters, such as INTP. Optional.', optional: true }),
     relationships: peopleRows(card),
     languages: card.list('languages', {
       label: 'Languages',
-      hint: 'Tags such as en or zh, one a line. The first is the one greeted in.',
+      hint: 'Tags such as en or zh, one per line. Greetings use the first.',
     }),
   };
 }
 
 /** @param {Fields} card */
-function manner(card) {
+function style(card) {
   return {
     greetings: textRows(card, 'greetings', {
       label: 'Greetings',
       one: 'Greeting',
-      hint: 'Said when a talk opens; the first one, or one of them.',
+      hint: 'Spoken at the start of a conversation: the first one, or one of them.',
     }),
     scenario: card.long('scenario', {
       label: 'Scenario',
-      hint: 'Where and when the talk takes place.',
+      hint: 'Place and time of the conversation.',
       optional: true,
     }),
-    style: card.long('style', { label: 'Style of speech', hint: 'Diction, rhythm, habits.' }),
+    style: card.long('style', { label: 'Speaking style', hint: 'Diction, rhythm, habits.' }),
     catchphrases: card.list('catchphrases', { label: 'Catchphrases' }),
     evasions: card.list('evasions', {
-      label: 'Ways out',
-      hint: 'For remarks nothing else answers: six or more, one a line.',
+      label: 'Fallback lines',
+      hint: 'Spoken if nothing else fits the user’s message. Six or more, one per line.',
     }),
     repeatRequests: card.list('repeatRequests', {
-      label: 'Asking again',
-      hint: 'For speech that was not understood: three or more, one a line.',
+      label: 'Repeat requests',
+      hint: 'Spoken if speech was not understood. Three or more, one per line.',
     }),
     directions: directions(card.inside('directions')),
     persona: card.choice('persona', {
-      label: 'Instructions of a session',
+      label: 'Session instructions',
       hint: 'For benchmarks that bring their own prompts.',
       optional: true,
       words: {
-        '': 'are a scene under this card',
-        card: 'are a scene under this card (said so)',
-        instructions: 'are all the model is told',
+        '': 'are a scene for this card',
+        card: 'are a scene for this card (stated)',
+        instructions: 'replace the card’s prompt',
       },
     }),
   };
@@ -125,32 +125,32 @@ function manner(card) {
 function directions(fields) {
   const parts = {
     before: fields.long('before', {
-      label: 'Before the talk',
+      label: 'Before the conversation',
       hint: 'Called system prompt in other programs.',
       optional: true,
     }),
     after: fields.long('after', {
-      label: 'After the talk so far',
+      label: 'After the conversation',
       hint: 'Called post-history instructions.',
       optional: true,
     }),
   };
-  return section('Directions to whoever plays the character', parts);
+  return section('Instructions to the model', parts);
 }
 
 /** @param {Fields} card */
 function knowledge(card) {
   const fields = card.inside('knowledge');
   const parts = {
-    knows: fields.long('knows', { label: 'Can speak of' }),
+    knows: fields.long('knows', { label: 'Known' }),
     untilYear: fields.number('untilYear', {
-      label: 'Knows nothing after the year',
-      hint: 'May stay empty, for fairy-tale time. Years before our era are negative.',
+      label: 'Last known year',
+      hint: 'Optional. Years BC are negative.',
       optional: true,
     }),
-    unknown: fields.long('unknown', { label: 'Outside this world', hint: 'What the character has never heard of.' }),
+    unknown: fields.long('unknown', { label: 'Unknown', hint: 'What the character cannot know.' }),
   };
-  return { knowledge: section('Knowledge and its end', parts) };
+  return { knowledge: section('Knowledge', parts) };
 }
 
 /** @param {Fields} card */
@@ -160,11 +160,11 @@ function source(card) {
     title: fields.line('title', { label: 'Work' }),
     author: fields.line('author', { label: 'Author', optional: true }),
     year: fields.number('year', { label: 'Year', optional: true }),
-    rights: fields.line('rights', { label: 'Rights', hint: 'Why this character may be used.' }),
+    rights: fields.line('rights', { label: 'Rights', hint: 'Licence, or the reason why this character may be used.' }),
   };
   const id = new Fields({ id: card.valueOf('id') }, {}, true).line('id', {
     label: 'Id',
-    hint: 'The name of its folder, and of its model over the API. It stays as it is.',
+    hint: 'The name of its folder and, in the API, of its model. It cannot be changed.',
   });
-  return { work: section('Where the character comes from', parts), id };
+  return { work: section('Source', parts), id };
 }

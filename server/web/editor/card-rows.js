@@ -47,7 +47,7 @@ export function peopleRows(card) {
     list,
     label: 'People',
     one: 'Person',
-    hint: 'Whom the character knows, and how they stand.',
+    hint: 'People whom the character knows, and their relations.',
     isReadOnly: card.isReadOnly,
     blank: () => ({ name: '', relation: '' }),
     textOf: (index) => `${list[index]?.['name']} ${list[index]?.['relation']}`,
@@ -74,17 +74,24 @@ export function exampleRows(list, rule, isReadOnly) {
     list,
     label: 'Example lines',
     one: 'Line',
-    hint: 'The heart of a character: without a language model they are all it says, with one they set its tone. One to four ways to ask, one short reply made for the ear.',
+    hint: 'The most important part of a card: without an LLM they are all that the character says; with one they set its tone. Each has one to four triggers and one short reply written to be spoken.',
     isReadOnly,
     blank: () => ({ asks: [], reply: '' }),
     textOf: (index) => `${list[index]?.['asks'].join(' ')} ${list[index]?.['reply']}`,
     row(index) {
       const fields = new Fields(list[index] ?? {}, rule, isReadOnly);
       const parts = {
-        asks: fields.list('asks', { label: 'When asked', hint: 'Up to four ways, one a line.' }),
-        reply: fields.long('reply', { label: 'Answers' }),
-        emotion: fields.choice('emotion', { label: 'Said', optional: true, words: { '': 'as it comes' } }),
-        language: fields.line('language', { label: 'Language', hint: 'Where it is not the first.', optional: true }),
+        asks: fields.list('asks', {
+          label: 'Triggers',
+          hint: 'User messages that lead to this reply: up to four, one per line.',
+        }),
+        reply: fields.long('reply', { label: 'Reply' }),
+        emotion: fields.choice('emotion', { label: 'Emotion', optional: true, words: { '': 'not set' } }),
+        language: fields.line('language', {
+          label: 'Language',
+          hint: 'Only if it is not the first language of the card.',
+          optional: true,
+        }),
       };
       return pair(parts);
     },
@@ -104,13 +111,16 @@ export function pronunciationRows(speech) {
     list,
     label: 'Pronunciations',
     one: 'Word',
-    hint: 'Words the voice says wrongly: as they are written, and a spelling that sounds right.',
+    hint: 'Words that the voice mispronounces, with a spelling that it pronounces correctly.',
     isReadOnly: speech.isReadOnly,
     blank: () => ({ word: '', sound: '' }),
     textOf: (index) => `${list[index]?.['word']} ${list[index]?.['sound']}`,
     row(index) {
       const fields = new Fields(list[index] ?? {}, {}, speech.isReadOnly);
-      return pair({ word: fields.line('word', { label: 'Written' }), sound: fields.line('sound', { label: 'Said' }) });
+      return pair({
+        word: fields.line('word', { label: 'Spelling' }),
+        sound: fields.line('sound', { label: 'Pronunciation' }),
+      });
     },
   });
   field.node.addEventListener('input', () => {

@@ -7,7 +7,7 @@ import { readStored } from '../parts/browser-storage.js';
 
 const list = element('list', HTMLUListElement);
 const search = element('search', HTMLInputElement);
-const nobody = element('nobody', HTMLElement);
+const noMatch = element('no-match', HTMLElement);
 
 /** Searchable list of the server's characters. */
 export class CharacterList {
@@ -55,7 +55,7 @@ export class CharacterList {
     const wanted = search.value.trim().toLowerCase();
     const found = this.#characters.filter((character) => textOf(character).includes(wanted));
     list.replaceChildren(...found.map((character) => this.#item(character)));
-    nobody.hidden = found.length > 0 || wanted === '';
+    noMatch.hidden = found.length > 0 || wanted === '';
     this.mark(this.#chosen);
   }
 

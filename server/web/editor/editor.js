@@ -3,7 +3,6 @@ import { readStored, writeStored } from '../parts/browser-storage.js';
 import { ask, placeOf, Refusal } from './api.js';
 import { importCard, watchFiles } from './import-card.js';
 import { CharacterList } from './character-list.js';
-import { pngOf } from './choose-picture.js';
 import { askAboutChanges, askAboutConflict, askAboutDeleted, askForCopy, askForNew, askToDelete } from './questions.js';
 import { TestTalk } from './test-talk.js';
 import { Sheet } from './sheet.js';
@@ -14,8 +13,8 @@ const keyInput = element('key', HTMLInputElement);
 const menu = element('export', HTMLDetailsElement);
 
 const list = new CharacterList((id) => attempt(() => choose(id)));
-const sheet = new Sheet(() => rehearsal.changed());
-const rehearsal = new TestTalk(async () => {
+const sheet = new Sheet(() => testTalk.changed());
+const testTalk = new TestTalk(async () => {
   try {
     const secret = await sheet.draft();
     const { id, name, tagline, languages } = sheet.pack.card;
@@ -54,7 +53,7 @@ function say(text, isFault = false) {
 
 function askForKey() {
   keyForm.hidden = false;
-  say(readStored('tab', 'key') === '' ? 'This server needs a key.' : 'The server does not accept this key.', true);
+  say(readStored('tab', 'key') === '' ? 'This server requires an API key.' : 'The API key is not valid.', true);
   show('cast');
   keyInput.focus();
 }
@@ -82,11 +81,11 @@ async function choose(id) {
 /** @param {string} id */
 async function open(id) {
   await sheet.open(id);
-  rehearsal.reset();
-  element('rehearsal', HTMLElement).hidden = false;
+  testTalk.reset();
+  element('test-talk', HTMLElement).hidden = false;
   list.mark(id);
   history.replaceState(null, '', `#${id}`);
-  element('stage-link', HTMLAnchorElement).href = `/#${id}`;
+  element('conversation-link', HTMLAnchorElement).href = `/#${id}`;
   document.title = `${sheet.name} · Characters · Dramatis`;
   show('card');
 }
@@ -109,7 +108,7 @@ async function save() {
   }
   await showList();
   list.mark(sheet.id);
-  say('Saved. The next talk is with the new card.');
+  say('Saved. The next conversation uses the new card.');
 }
 
 /** @param {string} message */
@@ -117,7 +116,7 @@ async function settleConflict(message) {
   const answer = await askAboutConflict(message);
   if (answer === 'copy') await copy(`${sheet.name} 2`);
   else if (answer === 'theirs') await open(sheet.id);
-  else say('Nothing was saved: the character was changed meanwhile.', true);
+  else say('Not saved: someone else changed the character.', true);
 }
 
 /** @param {string} name */
@@ -125,46 +124,46 @@ async function copy(name) {
   const id = await sheet.copy(name);
   await showList();
   await open(id);
-  say('Copied. This one is yours to change.');
+  say('Copied. You can edit this copy.');
 }
 
 async function create() {
   if (!(await mayLeave())) return;
   const card = await askForNew();
   if (card === undefined) return;
-  const brought = await importCard(new Blob([JSON.stringify(card)]), card['name'] ?? '');
-  if (brought !== undefined) await welcome([brought], 'Created. Try it, and write on.');
+  const imported = await importCard(new Blob([JSON.stringify(card)]), card['name'] ?? '');
+  if (imported !== undefined) await welcome([imported], 'Created. Test it, and continue editing.');
 }
 
 /** @param {readonly File[]} files */
 async function importCards(files) {
   if (!(await mayLeave())) return;
-  const brought = [];
+  const imported = [];
   /** @type {string[]} */
   const faults = [];
   for (const file of files) {
-    say(`Bringing in ${file.name}…`);
+    say(`Importing ${file.name}…`);
     try {
       const each = await importCard(file, file.name);
-      if (each !== undefined) brought.push(each);
+      if (each !== undefined) imported.push(each);
     } catch (fault) {
       if (fault instanceof Refusal && fault.status === 401) throw fault;
       faults.push(fault instanceof Error ? fault.message : String(fault));
     }
   }
   say('');
-  const words = brought.length > 1 ? `${brought.length} brought in.` : 'Brought in.';
-  if (brought.length > 0) await welcome(brought, [words, ...brought.flatMap(({ notes }) => notes)].join(' '));
+  const words = imported.length > 1 ? `${imported.length} imported.` : 'Imported.';
+  if (imported.length > 0) await welcome(imported, [words, ...imported.flatMap(({ notes }) => notes)].join(' '));
   if (faults.length > 0) say([notice.textContent, ...faults].filter(Boolean).join(' '), true);
 }
 
 /**
- * @param {readonly { id: string }[]} brought
+ * @param {readonly { id: string }[]} imported
  * @param {string} words
  */
-async function welcome(brought, words) {
+async function welcome(imported, words) {
   await showList();
-  await open(brought.at(-1)?.id ?? '');
+  await open(imported.at(-1)?.id ?? '');
   say(words);
 }
 
@@ -173,13 +172,13 @@ async function remove() {
   if (!(await askToDelete(name))) return;
   await sheet.remove();
   sheet.close();
-  rehearsal.reset();
-  element('rehearsal', HTMLElement).hidden = true;
+  testTalk.reset();
+  element('test-talk', HTMLElement).hidden = true;
   history.replaceState(null, '', location.pathname);
   list.mark('');
   show('cast');
   await showList();
-  say(`${name} is gone.`);
+  say(`${name} was deleted.`);
 }
 
 /**
@@ -188,7 +187,7 @@ async function remove() {
  */
 async function download(format, spec) {
   menu.open = false;
-  if (sheet.isChanged) throw new Error('Save first: an export holds what is saved.');
+  if (sheet.isChanged) throw new Error('Save first: exports contain only saved changes.');
   const reply = await ask(`${placeOf(sheet.id)}/export?format=${format}&spec=${spec}`);
   const link = make('a', '');
   link.href = URL.createObjectURL(await reply.blob());
@@ -215,7 +214,7 @@ onClick('copy', async () => {
 });
 onClick('delete', remove);
 onClick('new', create);
-element('rehearse', HTMLButtonElement).addEventListener('click', () => {
+element('test', HTMLButtonElement).addEventListener('click', () => {
   show('try');
   element('text', HTMLInputElement).focus();
 });
@@ -231,7 +230,7 @@ document.addEventListener('click', ({ target }) => {
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {
     menu.open = false;
-    rehearsal.stop();
+    testTalk.stop();
   }
   if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
@@ -265,3 +264,24 @@ async function begin() {
   if (list.has(wanted)) await open(wanted);
 }
 attempt(begin);
+
+/** Maximum length of the longer side, in pixels: portraits are small, and cards are sent around. */
+const LONGEST = 1024;
+
+/**
+ * Converts any image that the browser can read to a PNG of limited size. Throws a Refusal if it
+ * cannot be read.
+ *
+ * @param {File} file
+ * @returns {Promise<Blob>}
+ */
+async function pngOf(file) {
+  const bitmap = await createImageBitmap(file).catch(() => {
+    throw new Refusal(400, '', `${file.name} is not a picture that this browser can read.`);
+  });
+  const scale = Math.min(1, LONGEST / Math.max(bitmap.width, bitmap.height));
+  const canvas = new OffscreenCanvas(Math.round(bitmap.width * scale), Math.round(bitmap.height * scale));
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  bitmap.close();
+  return canvas.convertToBlob({ type: 'image/png' });
+}

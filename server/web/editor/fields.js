@@ -100,7 +100,7 @@ export class Fields {
     const input = make('textarea', 'list');
     const texts = this.valueOf(key);
     input.value = Array.isArray(texts) ? texts.join('\n') : '';
-    return this.#bound(input, key, { ...about, hint: about.hint ?? 'One a line.' }, () => {
+    return this.#bound(input, key, { ...about, hint: about.hint ?? 'One per line.' }, () => {
       const lines = input.value.split('\n').map((text) => text.trim());
       const written = lines.filter((text) => text !== '');
       this.set(key, about.optional === true && written.length === 0 ? undefined : written);

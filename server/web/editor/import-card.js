@@ -2,7 +2,7 @@ import { element } from '../parts/dom.js';
 import { ask, checkSize, Refusal } from './api.js';
 import { askUser } from './ask-user.js';
 
-const curtain = element('drop', HTMLElement);
+const dropZone = element('drop', HTMLElement);
 const upload = element('upload', HTMLInputElement);
 
 /**
@@ -21,13 +21,13 @@ export function watchFiles(take) {
   addEventListener('dragover', (event) => {
     if (!brings(event)) return;
     event.preventDefault();
-    curtain.hidden = false;
+    dropZone.hidden = false;
   });
   addEventListener('dragleave', ({ relatedTarget }) => {
-    if (relatedTarget === null) curtain.hidden = true;
+    if (relatedTarget === null) dropZone.hidden = true;
   });
   addEventListener('drop', (event) => {
-    curtain.hidden = true;
+    dropZone.hidden = true;
     if (!brings(event)) return;
     event.preventDefault();
     take([...(event.dataTransfer?.files ?? [])]);
@@ -48,9 +48,9 @@ export async function importCard(file, name) {
     if (!(fault instanceof Refusal)) throw fault;
     if (fault.code !== 'character_exists') throw new Refusal(fault.status, fault.code, named(name, fault.message));
     const answer = await askUser({
-      title: 'There is one of this name already',
-      text: `${fault.message} Bring ${name} in beside it?`,
-      buttons: [{ value: 'copy', label: 'Bring it in beside', isMain: true }],
+      title: 'This character already exists',
+      text: `${fault.message} Import ${name} as another character?`,
+      buttons: [{ value: 'copy', label: 'Import as another', isMain: true }],
     });
     return answer === undefined ? undefined : send(file, '?as=copy');
   }

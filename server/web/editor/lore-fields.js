@@ -19,16 +19,16 @@ export function loreFields(card) {
   card.set('lorebook', list);
   return {
     lorebook: entries(card, list),
-    loreReading: section('How it is read', {
+    loreReading: section('Scan settings', {
       scanDepth: reading.number('scanDepth', {
-        label: 'Depth',
-        hint: 'How many of the latest messages are searched for keys.',
+        label: 'Scan depth',
+        hint: 'Number of recent messages that are searched for keys.',
       }),
       budgetTokens: reading.number('budgetTokens', {
-        label: 'Budget',
-        hint: 'The most tokens that recalled entries take.',
+        label: 'Token budget',
+        hint: 'Maximum number of tokens for triggered entries.',
       }),
-      recursive: reading.check('recursive', { label: 'Entries that are recalled may recall others' }),
+      recursive: reading.check('recursive', { label: 'Triggered entries can trigger others' }),
     }),
   };
 }
@@ -45,7 +45,7 @@ function entries(card, list) {
     list,
     label: 'Entries',
     one: 'Entry',
-    hint: 'Facts that come to mind when one of their keys is mentioned.',
+    hint: 'Facts that are added to the prompt if one of their keys is mentioned.',
     isReadOnly: card.isReadOnly,
     blank() {
       const entry = { keys: [], content: '', constant: false };
@@ -115,27 +115,30 @@ function loreEntry(entry, fields, opened) {
  */
 function entryFields(fields) {
   return {
-    name: fields.line('name', { label: 'Name', hint: 'For you alone.', optional: true }),
-    keys: fields.list('keys', { label: 'Keys', hint: 'One of them must be mentioned. One a line.' }),
+    name: fields.line('name', { label: 'Name', hint: 'Only shown here.', optional: true }),
+    keys: fields.list('keys', {
+      label: 'Keys',
+      hint: 'The entry is triggered if one of them is mentioned. One per line.',
+    }),
     secondaryKeys: fields.list('secondaryKeys', {
       label: 'Secondary keys',
-      hint: 'Where there are some, one of these must be mentioned as well.',
+      hint: 'If set, one of these must also be mentioned.',
       optional: true,
     }),
     content: fields.long('content', {
       label: 'Content',
-      hint: 'May begin with decorators of Character Card V3, such as @@depth 4, one a line.',
+      hint: 'May begin with Character Card V3 decorators, such as @@depth 4, one per line.',
     }),
-    order: fields.number('order', { label: 'Order', hint: 'Lower stands earlier in the prompt.', optional: true }),
+    order: fields.number('order', { label: 'Order', hint: 'Lower values come earlier in the prompt.', optional: true }),
     priority: fields.number('priority', {
       label: 'Priority',
-      hint: 'The lowest goes first where the budget is short.',
+      hint: 'If the token budget is exceeded, the lowest is dropped first.',
       optional: true,
     }),
     enabled: fields.check('enabled', { label: 'Enabled', usually: true, optional: true }),
     constant: fields.check('constant', { label: 'Always in the prompt' }),
     regex: fields.check('regex', { label: 'Keys are regular expressions', optional: true }),
-    caseSensitive: fields.check('caseSensitive', { label: 'Mind upper and lower case', optional: true }),
+    caseSensitive: fields.check('caseSensitive', { label: 'Case-sensitive', optional: true }),
   };
 }
 

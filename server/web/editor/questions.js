@@ -7,11 +7,11 @@ import { askUser } from './ask-user.js';
  */
 export async function askAboutChanges(name, isEditable) {
   const answer = await askUser({
-    title: 'Some changes are not saved',
-    text: `What you changed of ${name} is not saved yet.`,
+    title: 'Unsaved changes',
+    text: `Your changes to ${name} are not saved.`,
     buttons: [
       ...(isEditable ? [{ value: 'save', label: 'Save', isMain: true }] : []),
-      { value: 'discard', label: 'Throw them away', isGrave: true },
+      { value: 'discard', label: 'Discard', isGrave: true },
     ],
   });
   return /** @type {'save' | 'discard' | undefined} */ (answer?.button);
@@ -23,11 +23,11 @@ export async function askAboutChanges(name, isEditable) {
  */
 export async function askAboutConflict(text) {
   const answer = await askUser({
-    title: 'Somebody else saved first',
+    title: 'Someone else saved first',
     text,
     buttons: [
       { value: 'copy', label: 'Save mine as a copy', isMain: true },
-      { value: 'theirs', label: 'Open theirs, drop mine', isGrave: true },
+      { value: 'theirs', label: 'Discard mine, open theirs', isGrave: true },
     ],
   });
   return /** @type {'copy' | 'theirs' | undefined} */ (answer?.button);
@@ -39,9 +39,9 @@ export async function askAboutConflict(text) {
  */
 export async function askAboutDeleted(name) {
   const answer = await askUser({
-    title: 'Somebody else has deleted it',
+    title: 'Someone else deleted it',
     text: `${name} is no longer on the server.`,
-    buttons: [{ value: 'anew', label: 'Put mine there anew', isMain: true }],
+    buttons: [{ value: 'create', label: 'Create it again', isMain: true }],
   });
   return answer !== undefined;
 }
@@ -62,17 +62,17 @@ export async function askForCopy(name) {
 /** @returns {Promise<Record<string, string> | undefined>} the fields of a Character Card V1 */
 export async function askForNew() {
   const answer = await askUser({
-    title: 'A new character',
+    title: 'New character',
     fields: [
       { name: 'name', label: 'Name', isNeeded: true },
       {
         name: 'description',
-        label: 'Who is it?',
-        hint: 'A sentence or two; the rest comes later.',
+        label: 'Description',
+        hint: 'One or two sentences. You can add the rest later.',
         isLong: true,
         isNeeded: true,
       },
-      { name: 'first_mes', label: 'How does it greet?', hint: 'May stay empty.', isLong: true },
+      { name: 'first_mes', label: 'Greeting', hint: 'Optional.', isLong: true },
     ],
     buttons: [{ value: 'create', label: 'Create', isMain: true }],
   });
@@ -86,7 +86,7 @@ export async function askForNew() {
 export async function askToDelete(name) {
   const answer = await askUser({
     title: `Delete ${name}?`,
-    text: 'The card, its lines and its picture are gone for good. Export it first if you may want it back.',
+    text: 'The card, its lines and its picture are deleted permanently. Export it first to keep a copy.',
     buttons: [{ value: 'delete', label: 'Delete', isGrave: true }],
   });
   return answer !== undefined;

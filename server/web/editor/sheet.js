@@ -15,7 +15,7 @@ const page = {
   portrait: element('portrait', HTMLElement),
   picture: element('picture-label', HTMLElement),
   name: element('name', HTMLElement),
-  standing: element('standing', HTMLElement),
+  standing: element('card-status', HTMLElement),
   form: element('card', HTMLFormElement),
   problems: element('problems', HTMLElement),
   save: element('save', HTMLButtonElement),
@@ -52,7 +52,7 @@ export class Sheet {
 
   /** The pack with all changes of the form. Throws if no character is open. */
   get pack() {
-    if (this.#pack === undefined) throw new Error('nobody is open');
+    if (this.#pack === undefined) throw new Error('no character is open');
     return this.#pack;
   }
 
@@ -72,7 +72,7 @@ export class Sheet {
     this.#pack = { card, lines };
     this.isEditable = editable;
     this.#revision = reply.headers.get('etag') ?? '';
-    this.#form = cardForm({ pack: this.#pack, schema, isReadOnly: !editable, tab, casting: castingOf(voices) });
+    this.#form = cardForm({ pack: this.#pack, schema, isReadOnly: !editable, tab, library: libraryOf(voices) });
     this.#saved = JSON.stringify(this.#pack);
     page.form.replaceChildren(this.#form.node);
     page.problems.replaceChildren();
@@ -175,7 +175,7 @@ export class Sheet {
       });
       return make('li', '', link);
     });
-    const title = issues.length === 1 ? 'One thing to mend:' : `${issues.length} things to mend:`;
+    const title = issues.length === 1 ? '1 error:' : `${issues.length} errors:`;
     page.problems.append(make('p', '', title), make('ul', '', ...links.toReversed()));
     const first = form.at(issues[0]?.param.split('.') ?? []);
     first.focus();
@@ -185,14 +185,14 @@ export class Sheet {
   /** @param {boolean} isChanged */
   #showStanding(isChanged) {
     const { card } = this.pack;
-    page.name.textContent = card['name'] || 'Without a name';
+    page.name.textContent = card['name'] || 'Unnamed';
     page.name.lang = card['languages']?.[0] ?? 'en';
     page.save.disabled = !isChanged;
     page.standing.textContent = this.isEditable
       ? isChanged
         ? 'Not saved yet'
         : 'Saved'
-      : 'Read only. Copy it to make it yours.';
+      : 'Read-only. Copy it to edit it.';
     page.standing.classList.toggle('changed', isChanged);
   }
 
@@ -205,7 +205,7 @@ export class Sheet {
 }
 
 /** @param {readonly LibraryVoice[]} voices */
-function castingOf(voices) {
+function libraryOf(voices) {
   return {
     voices,
     clipOf: async (/** @type {string} */ id) => (await ask(`/voices/${encodeURIComponent(id)}/clip`)).blob(),

@@ -9,9 +9,9 @@ import { Transcript } from '../talk/transcript.js';
 /** @typedef {import('../talk/talk-state.js').TalkState} TalkState */
 
 const page = {
-  section: element('rehearsal', HTMLElement),
-  status: element('rehearsal-status', HTMLElement),
-  hint: element('rehearsal-hint', HTMLElement),
+  section: element('test-talk', HTMLElement),
+  status: element('test-talk-status', HTMLElement),
+  hint: element('test-talk-hint', HTMLElement),
   again: element('again', HTMLButtonElement),
   sayForm: element('say', HTMLFormElement),
   text: element('text', HTMLInputElement),
@@ -61,7 +61,7 @@ export class TestTalk {
   changed() {
     if (this.#talk === undefined || this.#isStale) return;
     this.#isStale = true;
-    this.#messages.show('changed', 'The card has changed. Your next line begins anew, with the card as it is then.');
+    this.#messages.show('changed', 'The card has changed. Your next message starts a new conversation with it.');
   }
 
   /** Stops the current reply. */
@@ -92,7 +92,7 @@ export class TestTalk {
     const draft = await this.#draft();
     this.#end();
     if (draft === undefined) {
-      this.#messages.show('draft', 'As it stands, the card cannot be played. What is to mend is told above the form.');
+      this.#messages.show('draft', 'The card has errors, so it cannot be tested. They are listed above the form.');
       return false;
     }
     this.#transcript.clear();
@@ -120,7 +120,7 @@ export class TestTalk {
       thoughts: false,
       onScene: () => undefined,
       onRefused: whileCurrent((error) => {
-        this.#messages.show('server', explainServer(error) ?? 'The server refused the talk.');
+        this.#messages.show('server', explainServer(error) ?? 'The server rejected the conversation.');
         this.#end();
       }),
     });
@@ -132,11 +132,7 @@ export class TestTalk {
     const text = page.text.value.trim();
     if (text === '' || !(await this.#begin('text'))) return;
     if (this.#talk?.say(text) === true) page.text.value = '';
-    else
-      this.#messages.show(
-        'unsent',
-        'There is no connection yet, so this was not sent. Your words are still in the text box.',
-      );
+    else this.#messages.show('unsent', 'Not sent: there is no connection yet. Your text is still in the text box.');
   }
 
   async #tapMicrophone() {

@@ -25,10 +25,10 @@ import { section } from './section.js';
 
 /** Labels and defaults of the presets for the server's built-in TTS engines. */
 const PRESETS = {
-  flite: { title: 'In English, without a speech server (Flite)', hint: 'rms, awb, slt or kal16', blank: 'rms' },
+  flite: { title: 'English, built-in engine (Flite)', hint: 'rms, awb, slt or kal16', blank: 'rms' },
   espeak: {
-    title: 'In other languages (eSpeak NG)',
-    hint: 'A language, with a variant for another timbre, such as cmn+f2',
+    title: 'Other languages, built-in engine (eSpeak NG)',
+    hint: 'A language, optionally with a voice variant, such as cmn+f2',
     blank: 'cmn',
   },
 };
@@ -37,18 +37,18 @@ const PRESETS = {
  * Creates the fields for voice, speech and turn-taking.
  *
  * @param {Fields} card
- * @param {VoiceLibrary} casting
+ * @param {VoiceLibrary} library
  * @returns {Record<string, Field>}
  */
-export function voiceFields(card, casting) {
+export function voiceFields(card, library) {
   const voice = card.inside('voice');
   const speech = card.inside('speech');
   const turns = card.inside('turnTaking');
   return {
     voice: section('Voice', {
       gender: voice.choice('gender', { label: 'Gender of the voice' }),
-      description: voice.line('description', { label: 'In words', hint: 'Age, timbre, accent, pace.' }),
-      reference: clip(voice, casting),
+      description: voice.line('description', { label: 'Description', hint: 'Age, timbre, accent, pace.' }),
+      reference: clip(voice, library),
       flite: preset(voice, 'flite'),
       espeak: preset(voice, 'espeak'),
     }),
@@ -59,20 +59,20 @@ export function voiceFields(card, casting) {
     turnTaking: section('Turns', {
       patience: turns.slider('patience', {
         label: 'Patience',
-        hint: 'How long it waits after you pause.',
-        ends: ['answers at once', 'waits long'],
+        hint: 'How long the character waits after you pause.',
+        ends: ['replies at once', 'waits longer'],
         usually: 0.5,
       }),
       interruptibility: turns.slider('interruptibility', {
         label: 'Interruptibility',
-        hint: 'What it does when you speak over it.',
-        ends: ['talks on', 'yields at once'],
+        hint: 'What the character does if you interrupt.',
+        ends: ['keeps talking', 'stops at once'],
         usually: 0.7,
       }),
       backchannels: turns.slider('backchannels', {
         label: 'Backchannels',
-        hint: 'While you speak.',
-        ends: ['listens in silence', 'often says “mm-hm”'],
+        hint: 'How often the character says “mm-hm” while you speak.',
+        ends: ['never', 'often'],
         usually: 0.2,
       }),
     }),
@@ -84,13 +84,13 @@ export function voiceFields(card, casting) {
  * with its consent and licence.
  *
  * @param {Fields} voice
- * @param {VoiceLibrary} casting
+ * @param {VoiceLibrary} library
  * @returns {Field}
  */
 function clip(voice, { voices, clipOf }) {
   const input = make('select', '');
   const chosen = voice.valueOf('reference') ?? '';
-  input.append(new Option('No clip: a voice of the engine', ''));
+  input.append(new Option('None: use a voice of the engine', ''));
   input.append(...voices.map(({ id, language }) => new Option(`${id} (${language})`, id)));
   // The card may name a voice that is not in this server's library.
   if (chosen !== '' && !voices.some(({ id }) => id === chosen))
@@ -113,9 +113,9 @@ function clip(voice, { voices, clipOf }) {
   show();
   const hint =
     voices.length === 0
-      ? 'The library has no voices yet: dramatis voices add brings recordings in, with the consent of who speaks.'
-      : 'For engines that clone voices.';
-  return leaf(input, { label: 'Clip from the library of voices', hint, name: 'reference' }, facts);
+      ? 'The voice library is empty. Add recordings, with the speaker’s consent, by dramatis voices add.'
+      : 'Used by engines that clone voices.';
+  return leaf(input, { label: 'Reference clip from the voice library', hint, name: 'reference' }, facts);
 }
 
 /**
@@ -126,9 +126,7 @@ function clip(voice, { voices, clipOf }) {
  */
 function factsOf(voice, id, clipOf) {
   if (voice === undefined) {
-    return id === ''
-      ? []
-      : [make('p', 'hint', 'This server does not have it: the character speaks as if it named none.')];
+    return id === '' ? [] : [make('p', 'hint', 'This server does not have the voice, so the setting is ignored.')];
   }
   const { consent, licence, transcript, seconds } = voice;
   const listen = make('button', 'small', 'Listen');
@@ -139,7 +137,7 @@ function factsOf(voice, id, clipOf) {
   for (const [term, text] of [
     ['Consent', `${consent.note} (noted ${since})`],
     ['Licence', licence],
-    ['Words', `“${transcript}” (${seconds.toFixed(1)} s)`],
+    ['Transcript', `“${transcript}” (${seconds.toFixed(1)} s)`],
   ]) {
     facts.append(make('dt', '', term ?? ''), make('dd', '', text ?? ''));
   }
@@ -158,7 +156,7 @@ async function play(button, fetchClip) {
     await audio.play();
     button.textContent = 'Listen';
   } catch {
-    button.textContent = 'It cannot be played';
+    button.textContent = 'Playback failed';
   }
   button.disabled = false;
 }
@@ -175,7 +173,7 @@ function preset(voice, key) {
   const node = make('fieldset', 'preset', make('legend', '', title));
   const own = make('input', '');
   Object.assign(own, { type: 'checkbox', checked: voice.valueOf(key) !== undefined, disabled: voice.isReadOnly });
-  const toggle = leaf(own, { label: 'A voice of its own', hint: 'Else chosen by gender.', name: key, beside: true });
+  const toggle = leaf(own, { label: 'Set the voice', hint: 'Otherwise chosen by gender.', name: key, beside: true });
   /** Keeps the values while the box is not ticked. */
   let kept = voice.valueOf(key) ?? { id: blank };
   /** @type {Field[]} */
@@ -186,7 +184,7 @@ function preset(voice, key) {
     if (!own.checked) return;
     const fields = voice.inside(key);
     shown = [
-      fields.line('id', { label: 'Name of the voice', hint }),
+      fields.line('id', { label: 'Voice id', hint }),
       fields.slider('pitch', { label: 'Pitch', ends: ['lower', 'higher'], usually: 1 }),
       fields.slider('rate', { label: 'Rate', ends: ['slower', 'faster'], usually: 1 }),
     ];

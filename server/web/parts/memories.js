@@ -20,7 +20,7 @@ import { readStored, writeStored } from './browser-storage.js';
  * @property {() => string} key API key; the empty string if the server needs none
  */
 
-const kinds = { summary: 'Your talks so far', fact: 'What you told', turn: 'What was said' };
+const kinds = { summary: 'Summary', fact: 'Fact', turn: 'Conversation turn' };
 
 /**
  * Panel to read, correct and delete what the selected character remembers of the user. Memory is off until the user
@@ -68,7 +68,7 @@ export class MemoryPanel {
   async #show() {
     const character = this.#options.character();
     if (character === undefined) return;
-    this.#title.textContent = `What ${character.name} remembers`;
+    this.#title.textContent = `Memories of ${character.name}`;
     this.#wanted.checked = this.user !== '';
     this.#dialog.showModal();
     await this.#load();
@@ -82,8 +82,8 @@ export class MemoryPanel {
       writeStored('visits', 'user', Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join(''));
     writeStored('visits', 'remembered', wanted ? 'yes' : '');
     this.#status.textContent = wanted
-      ? 'From your next talk on, what is said is kept on the server.'
-      : 'From your next talk on, nothing more is kept. What there is stays until you delete it.';
+      ? 'From your next conversation on, the server stores what is said.'
+      : 'From your next conversation on, nothing more is stored. Existing memories stay until you delete them.';
   }
 
   async #load() {
@@ -92,7 +92,7 @@ export class MemoryPanel {
     /** @type {Memory[]} */
     const memories = answer.data ?? [];
     this.#list.replaceChildren(...memories.map((memory) => this.#row(memory)));
-    this.#status.textContent = memories.length === 0 ? 'Nothing yet.' : '';
+    this.#status.textContent = memories.length === 0 ? 'No memories yet.' : '';
     for (const button of [this.#copy, this.#erase]) button.hidden = memories.length === 0;
     this.#older.hidden = answer.has_more !== true;
   }
@@ -154,11 +154,11 @@ export class MemoryPanel {
   async #delete({ id }) {
     if ((await this.#ask('DELETE', `/${id}`)) === undefined) return;
     await this.#load();
-    if (this.#list.childElementCount > 0) this.#status.textContent = 'Deleted, with all that rested on it.';
+    if (this.#list.childElementCount > 0) this.#status.textContent = 'Deleted, together with what was derived from it.';
   }
 
   async #eraseAll() {
-    if (!confirm(`${this.#title.textContent}: delete all of it?`)) return;
+    if (!confirm(`${this.#title.textContent}: delete all?`)) return;
     if ((await this.#ask('DELETE', '')) !== undefined) await this.#load();
   }
 
@@ -198,7 +198,7 @@ export class MemoryPanel {
       });
       const answer = await reply.json();
       if (reply.ok) return answer;
-      this.#status.textContent = answer.error?.message ?? 'The server refused that.';
+      this.#status.textContent = answer.error?.message ?? 'The server rejected the request.';
     } catch {
       this.#status.textContent = 'The server cannot be reached.';
     }
@@ -206,7 +206,7 @@ export class MemoryPanel {
   }
 }
 
-const labels = { asked: 'You said', answered: 'The answer', text: 'What is right' };
+const labels = { asked: 'You said', answered: 'Reply', text: 'Corrected text' };
 
 /**
  * @param {keyof typeof labels} name

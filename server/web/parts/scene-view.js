@@ -57,7 +57,7 @@ export class SceneView {
   show(scene) {
     this.#scene = scene;
     this.#list.hidden = scene === undefined;
-    this.#rows = new Map((scene?.cast ?? []).map((player) => [player.id, rowOf(player)]));
+    this.#rows = new Map((scene?.cast ?? []).map((participant) => [participant.id, rowOf(participant)]));
     this.#list.replaceChildren(...[...this.#rows.values()].map(({ row }) => row));
     this.restart();
   }
@@ -91,10 +91,10 @@ function moodOf(feelings) {
   return chips.length === 0 ? ['calm'] : chips;
 }
 
-/** @param {Speaker} player */
-function rowOf(player) {
+/** @param {Speaker} participant */
+function rowOf(participant) {
   const mood = make('span', 'mood');
-  const words = make('span', 'about', make('span', 'name', player.name), mood);
-  const row = make('li', '', portrait(player), words);
+  const words = make('span', 'about', make('span', 'name', participant.name), mood);
+  const row = make('li', '', portrait(participant), words);
   return { row, mood };
 }

@@ -1,7 +1,7 @@
 const BLOCKED =
-  'The microphone is blocked for this page. Allow it with the icon beside the address, then tap the button again. Typing works meanwhile.';
+  'The microphone is blocked for this page. Allow it with the icon next to the address bar, then tap the button again. Typing works without it.';
 const INSECURE =
-  'The browser gives no microphone to a page on an insecure address. Open it as localhost or over https. Typing works meanwhile.';
+  'Browsers allow the microphone only on secure pages. Open this page on localhost or over https. Typing works without it.';
 
 /** @type {Readonly<Record<string, string>>} */
 const MICROPHONE_ERRORS = {
@@ -9,21 +9,21 @@ const MICROPHONE_ERRORS = {
   SecurityError: BLOCKED,
   NotFoundError: 'No microphone was found. Plug one in and tap the button again, or type.',
   NotReadableError:
-    'The microphone cannot be opened. Perhaps another program holds it, or the system forbids it to the browser.',
+    'The microphone cannot be opened. Another program may be using it, or the system may block the browser.',
   AbortError: 'The microphone could not be started. Tap the button to try again.',
 };
 
 /** @type {Readonly<Record<string, string>>} */
 const SERVER_ERRORS = {
-  invalid_api_key: 'The server does not accept this key.',
-  unknown_character: 'This character is no longer here. Choose another.',
-  session_expired: 'This talk reached the time limit of the server. Tap the button to begin another.',
+  invalid_api_key: 'The API key is not valid.',
+  unknown_character: 'This character no longer exists. Choose another.',
+  session_expired: 'The session reached the server’s time limit. Tap the button to start another.',
   low_confidence: 'Not understood. Please say it again, closer to the microphone.',
-  insufficient_quota: 'The allowance of this key is used up.',
-  ENGINE_TIMEOUT: 'Part of the server took too long to answer. Please say it again.',
-  ENGINE_UNAVAILABLE: 'Part of the server cannot be reached just now.',
-  ENGINE_BAD_REPLY: 'Part of the server answered with something unusable. Please say it again.',
-  ENGINE_REFUSED: 'Part of the server refused to answer this.',
+  insufficient_quota: 'The quota of this API key is used up.',
+  ENGINE_TIMEOUT: 'A speech or language engine timed out. Please say it again.',
+  ENGINE_UNAVAILABLE: 'A speech or language engine is unavailable. Try again later.',
+  ENGINE_BAD_REPLY: 'A speech or language engine sent an unusable response. Please say it again.',
+  ENGINE_REFUSED: 'A speech or language engine rejected the request.',
 };
 
 /** Errors from harmless races between the page and the server. */
@@ -35,7 +35,9 @@ const HARMLESS = new Set(['response_cancel_not_active', 'conversation_already_ha
  */
 export function whyNoMicrophone() {
   if (navigator.mediaDevices?.getUserMedia !== undefined) return undefined;
-  return globalThis.isSecureContext ? 'This browser offers no microphone to web pages. You can type.' : INSECURE;
+  return globalThis.isSecureContext
+    ? 'This browser does not support microphones on web pages. You can type instead.'
+    : INSECURE;
 }
 
 /**
@@ -61,11 +63,11 @@ export function explainServer(error) {
 }
 
 /** Message for a page that may not play audio. */
-export const NO_SPEAKER = 'This page can only play voices on localhost or over https. You can type and read meanwhile.';
+export const NO_SPEAKER = 'This page can play audio only on localhost or over https. You can type and read instead.';
 
 /** @param {number} lostMs of user audio */
-export function explainLostSound(lostMs) {
-  return `${(lostMs / 1000).toFixed(1)} s of sound did not arrive while the connection was away.`;
+export function explainLostAudio(lostMs) {
+  return `${(lostMs / 1000).toFixed(1)} s of audio were lost while the connection was down.`;
 }
 
 /**
@@ -73,8 +75,8 @@ export function explainLostSound(lostMs) {
  * @returns {string}
  */
 export function explainLoss({ retryInMs, isBusy }) {
-  const cause = isBusy ? 'The server is full.' : 'The connection was lost.';
-  return retryInMs === 0 ? `${cause} Trying again…` : `${cause} Trying again in ${(retryInMs / 1000).toFixed(1)} s.`;
+  const cause = isBusy ? 'The server is busy.' : 'The connection was lost.';
+  return retryInMs === 0 ? `${cause} Reconnecting…` : `${cause} Reconnecting in ${(retryInMs / 1000).toFixed(1)} s.`;
 }
 
 /**
@@ -83,6 +85,6 @@ export function explainLoss({ retryInMs, isBusy }) {
  */
 export function explainSilence(silence) {
   return silence === 'flat'
-    ? 'I hear nothing at all: the microphone delivers pure silence. Is it switched on, and the right one chosen?'
-    : 'I hear nothing: is the right microphone chosen?';
+    ? 'No signal: the microphone sends only silence. Check that it is on, and that the right one is selected.'
+    : 'No speech detected. Check that the right microphone is selected.';
 }

@@ -1,24 +1,24 @@
 /** @import { Latency, LatencyComponent } from '../../client/types/api.d.ts' */
 
 /**
- * Part of the latency of one turn: component, start and duration, in milliseconds since the user
+ * Part of the latency of one turn: component, name, start and duration, in milliseconds since the user
  * finished (stopped speaking or sent a text).
  *
- * @typedef {{ owner: LatencyComponent, label: string, fromMs: number, ms: number }} Part
+ * @typedef {{ name: string, label: string, fromMs: number, ms: number }} Part
  */
 
-/** Components in pipeline order. @type {readonly { owner: LatencyComponent, label: string }[]} */
-const OWNERS = [
-  { owner: 'arrival', label: 'Your sound, under way' },
-  { owner: 'silence', label: 'Silence, to be sure' },
-  { owner: 'vad', label: 'Voice detector' },
-  { owner: 'recognizer', label: 'Understanding' },
-  { owner: 'client', label: 'Not asked yet' },
-  { owner: 'mind', label: 'Thinking' },
-  { owner: 'phrase', label: 'Wording a phrase' },
-  { owner: 'synthesizer', label: 'Making sound' },
-  { owner: 'pacing', label: 'Sending' },
-  { owner: 'delivery', label: 'Network and buffer' },
+/** Components in pipeline order. @type {readonly { component: LatencyComponent, name: string, label: string }[]} */
+const COMPONENTS = [
+  { component: 'arrival', name: 'uplink', label: 'Uplink' },
+  { component: 'silence', name: 'endpointing', label: 'Endpointing' },
+  { component: 'vad', name: 'vad', label: 'VAD' },
+  { component: 'recognizer', name: 'asr', label: 'ASR' },
+  { component: 'client', name: 'client', label: 'Client request' },
+  { component: 'mind', name: 'llm', label: 'LLM' },
+  { component: 'phrase', name: 'llm-phrase', label: 'LLM, first phrase' },
+  { component: 'synthesizer', name: 'tts', label: 'TTS' },
+  { component: 'pacing', name: 'pacing', label: 'Pacing' },
+  { component: 'delivery', name: 'network', label: 'Network' },
 ];
 
 /**
@@ -51,9 +51,9 @@ export function parts(latency) {
   /** @type {Part[]} */
   const found = [];
   let fromMs = 0;
-  for (const { owner, label } of OWNERS) {
-    const ms = latency.owners[owner] ?? 0;
-    if (ms >= 0.5) found.push({ owner, label, fromMs, ms });
+  for (const { component, name, label } of COMPONENTS) {
+    const ms = latency.owners[component] ?? 0;
+    if (ms >= 0.5) found.push({ name, label, fromMs, ms });
     fromMs += ms;
   }
   return found;

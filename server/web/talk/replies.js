@@ -139,9 +139,10 @@ export class Replies {
    *   'response.output_audio_transcript.delta' }>} event
    */
   #write(reply, { delta, x_dramatis: about }) {
-    const words = about?.words ?? [];
+    const spoken = about !== undefined && 'words' in about ? about : undefined;
+    const words = spoken?.words ?? [];
     for (const word of words) reply.hold(word.text, word.start_ms);
-    if (words.length === 0) reply.hold(delta, about?.start_ms ?? undefined);
+    if (words.length === 0) reply.hold(delta, spoken?.start_ms ?? undefined);
     if (!this.#options.isAudible()) reply.reveal(Infinity);
   }
 

@@ -24,27 +24,31 @@ export function captions(state, { name, hasMicrophone, isMuted, scene }) {
   const action = { action: hasMicrophone ? 'Mute the microphone' : 'Use the microphone' };
   if (hasMicrophone && isMuted) action.action = 'Unmute the microphone';
   const though = hasMicrophone && isMuted ? ' · you are muted' : '';
-  const speakTo = isMuted ? 'tap to be heard' : 'speak to interrupt';
+  const speakTo = isMuted ? 'tap to unmute' : 'speak to interrupt';
   switch (state) {
     case 'idle':
-      return { action: `Begin talking with ${name}`, status: 'Raise the curtain', hint: `tap, and talk with ${name}` };
+      return {
+        action: `Start conversation with ${name}`,
+        status: 'Start conversation',
+        hint: `tap to talk with ${name}`,
+      };
     case 'connecting':
-      return { ...action, status: 'Connecting…', hint: 'allow the microphone if you are asked' };
+      return { ...action, status: 'Connecting…', hint: 'allow the microphone if the browser asks' };
     case 'listening':
       return { ...action, status: 'Listening', hint: 'tap to mute' };
     case 'hearing':
-      return { ...action, status: 'Hearing you', hint: 'pause, and you are answered' };
+      return { ...action, status: 'Hearing you', hint: 'pause to get a reply' };
     case 'thinking':
       return {
         ...action,
         status: `Thinking${though}`,
-        hint: scene ? 'who has the next word?' : `${name} has the next word`,
+        hint: scene ? 'choosing the next speaker' : `waiting for ${name}`,
       };
     case 'speaking':
       return { ...action, status: `${scene?.speaker || 'Speaking'}${though}`, hint: speakTo };
     case 'muted':
       return hasMicrophone
-        ? { ...action, status: 'Muted', hint: 'tap to be heard again' }
+        ? { ...action, status: 'Muted', hint: 'tap to unmute' }
         : { ...action, status: 'Microphone off', hint: 'tap to talk, or type' };
     default:
       return { action: 'Try again', status: 'Not connected', hint: 'tap to try again' };
@@ -66,22 +70,22 @@ export function captions(state, { name, hasMicrophone, isMuted, scene }) {
  */
 function sceneCaptions(state, name, { listens, speaker, isYours, isOver }) {
   if (isOver && (state === 'muted' || state === 'listening'))
-    return { action: `Play ${name} again`, status: 'The end', hint: 'tap to play it again' };
+    return { action: `Play ${name} again`, status: 'The end', hint: 'tap to play again' };
   if (isYours && state === 'listening')
-    return { action: 'Mute the microphone', status: 'Your turn', hint: 'they wait for you · speak, or let them go on' };
+    return { action: 'Mute the microphone', status: 'Your turn', hint: 'speak, or let the scene continue' };
   if (!listens) return undefined;
   const pause = { action: 'Pause the scene', hint: 'you listen · tap to pause' };
   switch (state) {
     case 'idle':
-      return { action: `Listen to ${name}`, status: 'Raise the curtain', hint: 'tap, and listen' };
+      return { action: `Listen to ${name}`, status: 'Start scene', hint: 'tap to listen' };
     case 'connecting':
-      return { action: 'Pause the scene', status: 'Connecting…', hint: 'the curtain is about to rise' };
+      return { action: 'Pause the scene', status: 'Connecting…', hint: 'the scene starts in a moment' };
     case 'speaking':
-      return { ...pause, status: speaker || 'On stage' };
+      return { ...pause, status: speaker || 'Playing' };
     case 'thinking':
-      return { ...pause, status: 'On stage' };
+      return { ...pause, status: 'Playing' };
     case 'muted':
-      return { action: 'Go on', status: 'Paused', hint: 'tap to go on' };
+      return { action: 'Continue', status: 'Paused', hint: 'tap to continue' };
     default:
       return undefined;
   }

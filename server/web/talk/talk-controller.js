@@ -5,7 +5,7 @@ import { languageOf } from '../parts/characters.js';
 import { Conversation } from './conversation.js';
 import {
   explainLoss,
-  explainLostSound,
+  explainLostAudio,
   explainMicrophone,
   explainSilence,
   NO_SPEAKER,
@@ -26,7 +26,7 @@ const CHUNK_MS = 40;
  */
 const MUTED_TAIL_MS = 2_000;
 /** Minimum lost audio to report: less is not even a word. */
-const TOLD_LOSS_MS = 300;
+const REPORTED_LOSS_MS = 300;
 
 /** A conversation with one character, from the user's tap to its end. Construct it in the handler of a user gesture. */
 export class TalkController {
@@ -99,7 +99,7 @@ export class TalkController {
   /**
    * Connects. Unless the conversation starts by text, the character is then asked to speak first.
    *
-   * @param {'voice' | 'text' | 'ear'} by
+   * @param {'voice' | 'text' | 'listen'} by
    * @returns {Promise<boolean>} false if the conversation ended first
    */
   async begin(by) {
@@ -225,7 +225,7 @@ export class TalkController {
         // The client reconnects at once; only a longer outage is reported.
         if (this.#status === 'open' && event.retryInMs === 0 && event.attempt <= 1) return;
         this.#status = 'lost';
-        const retry = { label: 'Try now', run: () => this.#wire.reconnect() };
+        const retry = { label: 'Retry now', run: () => this.#wire.reconnect() };
         this.#options.messages.show('connection', explainLoss(event), retry);
         break;
       }
@@ -235,7 +235,7 @@ export class TalkController {
         this.#conversation.lose();
         this.#release();
         if (event.type === 'connection.refused') this.#options.onRefused(event.error);
-        else this.#options.messages.show('connection', 'This talk goes on in another window.');
+        else this.#options.messages.show('connection', 'This conversation was continued in another window.');
         break;
       default:
         this.#status = event.type === 'connection.closed' ? 'closed' : 'connecting';
@@ -253,7 +253,7 @@ export class TalkController {
       this.#conversation.lose();
       this.#conversation.sendHistory();
     } else if (isRestarted) this.#conversation.loseSpeech();
-    if (lostMs >= TOLD_LOSS_MS) messages.show('lost', explainLostSound(lostMs));
+    if (lostMs >= REPORTED_LOSS_MS) messages.show('lost', explainLostAudio(lostMs));
     this.#hadSession = true;
   }
 

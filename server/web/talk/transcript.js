@@ -125,8 +125,8 @@ export class Transcript {
 
   /** Marks the end of a scene. */
   dropCurtain() {
-    if (this.#list.lastElementChild?.className === 'curtain') return;
-    this.keepPlace(() => this.#list.append(make('li', 'curtain', 'The curtain falls.')));
+    if (this.#list.lastElementChild?.className === 'scene-end') return;
+    this.keepPlace(() => this.#list.append(make('li', 'scene-end', 'End of the scene')));
   }
 
   clear() {

@@ -69,19 +69,19 @@ export class Turn {
     const { latency, replies } = this;
     const entry = replies[0]?.entry;
     if (entry === undefined) return;
-    const mind = this.#about?.mind;
-    if (mind?.because) entry.note('because', `Answered by ${mind.name}: ${mind.because}`);
+    const source = this.#about?.mind;
+    if (source?.because) entry.note('because', `Replied by ${source.name}: ${source.because}`);
     const mood = moodChips(this.#about?.feelings);
-    if (mood.length > 0) entry.note('feelings', make('span', 'unseen', 'Feels '), ...mood);
+    if (mood.length > 0) entry.note('feelings', make('span', 'unseen', 'Emotion: '), ...mood);
     // Within a scene, only answers to the user have a latency worth showing: its other turns just follow one another.
     const isAnswer = this.start?.kind === 'speech' || this.start?.kind === 'text';
     if (latency === undefined || (entry.isOfScene && !isAnswer)) return;
     const alike = session.flatMap((turn) =>
       turn.start?.kind === this.start?.kind ? (turn.latency?.heard_ms ?? []) : [],
     );
-    const medianMs = this.start?.kind === 'greeting' ? null : median(alike);
+    const medianMs = this.start?.kind === 'greeting' || alike.length < 2 ? null : median(alike);
     const isOpen = this.#drawing?.open ?? false;
-    const drawing = waterfall(latency, { medianMs, mind: mind?.name, voice: this.#voice, isOpen });
+    const drawing = waterfall(latency, { medianMs, source: source?.name, voice: this.#voice, isOpen });
     entry.attach(drawing, this.#drawing);
     this.#drawing = drawing;
   }

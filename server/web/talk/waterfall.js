@@ -18,21 +18,21 @@ const LEAST_WIDTH = 6;
  * @param {object} about
  * @param {number | null} about.medianMs median of the session's turns so far that started the same
  *   way
- * @param {string | undefined} about.mind name of the reply source
+ * @param {string | undefined} about.source name of the reply source
  * @param {VoiceEvent | undefined} about.voice voice consistency of the reply
  * @param {boolean} about.isOpen
  * @returns {HTMLDetailsElement}
  */
-export function waterfall(latency, { medianMs, mind, voice, isOpen }) {
+export function waterfall(latency, { medianMs, source, voice, isOpen }) {
   const all = parts(latency);
   const totalMs = Math.max(1, latency.total_ms);
   const summary = make('summary', '', strip(all, totalMs), make('span', '', headline(latency, medianMs)));
   if (voice !== undefined) summary.append(voiceMeter(voice));
   const table = make('table', '', make('caption', '', caption(latency)));
   for (const part of all) table.append(row(part.label, part.ms, bar(part, totalMs, LEAST_WIDTH)));
-  table.append(row('All of it', latency.total_ms));
+  table.append(row('Total', latency.total_ms));
   const made = make('details', 'waterfall', summary, table);
-  if (mind !== undefined) made.append(make('p', 'mind', `Mind: ${mind}`));
+  if (source !== undefined) made.append(make('p', 'source', `Reply source: ${source}`));
   made.dataset.latency = JSON.stringify(latency);
   made.open = isOpen;
   summary.addEventListener('click', () => requestAnimationFrame(() => made.scrollIntoView({ block: 'nearest' })));
@@ -49,11 +49,11 @@ function voiceMeter({ similarity, basis }) {
   meter.min = 0;
   meter.max = 1;
   meter.value = Math.max(0, similarity);
-  const text = `Voice ${similarity.toFixed(2)}`;
+  const text = `Voice similarity ${similarity.toFixed(2)}`;
   meter.textContent = text;
   const made = make('span', 'voice', meter, text);
-  const against = basis === 'reference' ? 'the recording it is cloned from' : 'its first reply';
-  made.title = `How like ${against} this reply sounds: 1 is the same voice`;
+  const against = basis === 'reference' ? 'the reference clip' : 'the first reply';
+  made.title = `Similarity of the voice to ${against}; 1 is the same voice`;
   return made;
 }
 
@@ -62,15 +62,15 @@ function voiceMeter({ similarity, basis }) {
  * @param {number | null} medianMs
  */
 function headline(latency, medianMs) {
-  const sent = typeof latency.first_audio_ms === 'number' ? 'Answered' : 'Ended';
+  const sent = typeof latency.first_audio_ms === 'number' ? 'Replied' : 'Ended';
   const reached = typeof latency.heard_ms === 'number' ? 'Heard' : sent;
-  const after = latency.basis === 'text' ? 'after asking' : 'after you stopped';
+  const after = latency.basis === 'text' ? 'after sending' : 'after end of speech';
   return `${reached} ${spell(latency.total_ms)} ${after}${medianMs === null ? '' : ` · median ${spell(medianMs)}`}`;
 }
 
 /** @param {Latency} latency */
 function caption(latency) {
-  return latency.basis === 'text' ? 'Where the time since asking went' : 'Where the time since your last word went';
+  return latency.basis === 'text' ? 'Latency since sending' : 'Latency since end of speech';
 }
 
 /**
@@ -105,7 +105,7 @@ function row(label, ms, drawn) {
     drawing.append(makeSvg('rect', { class: 'track', width: WIDTH, height: 10 }), drawn);
     cell.append(drawing);
   }
-  return make('tr', drawn === undefined ? 'whole' : '', header, cell, make('td', 'number', spell(ms)));
+  return make('tr', drawn === undefined ? 'total' : '', header, cell, make('td', 'number', spell(ms)));
 }
 
 /**
@@ -113,8 +113,8 @@ function row(label, ms, drawn) {
  * @param {number} totalMs
  * @param {number} leastWidth
  */
-function bar({ owner, fromMs, ms }, totalMs, leastWidth) {
+function bar({ name, fromMs, ms }, totalMs, leastWidth) {
   const width = Math.max(leastWidth, (ms / totalMs) * WIDTH);
   const x = Math.max(0, Math.min((fromMs / totalMs) * WIDTH, WIDTH - width));
-  return makeSvg('rect', { class: owner, x, width, height: 10 });
+  return makeSvg('rect', { class: name, x, width, height: 10 });
 }

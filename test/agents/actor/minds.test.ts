@@ -16,8 +16,8 @@ const martha = smallCharacter();
 const lines = retrievalAgent(martha);
 const timeout = new EngineError('fake-model', 'ENGINE_TIMEOUT', 'no token within 15 s');
 
-describe('an actor', () => {
-  it('names the model, streams its words, and tells what they cost', async () => {
+describe('actor', () => {
+  it('the actor names its model, streams the words and reports the tokens used', async () => {
     expect(await replyParts(actor(martha, fakeChat(['Come ', 'in.'])), ['Hello'])).toEqual([
       { type: 'mind', name: 'fake-model' },
       { type: 'text-delta', text: 'Come ' },
@@ -26,7 +26,7 @@ describe('an actor', () => {
     ]);
   });
 
-  it('sends the prompt with the scene and examples, and its settings', async () => {
+  it('the actor sends the prompt with scene and examples, and its sampling settings', async () => {
     const model = fakeChat(['Yes.']);
     await replyParts(actor(martha, model), ['Is the inn haunted at night?'], { scene: 'A stormy night.' });
     expect(model.calls[0]?.settings).toEqual({ temperature: 0.8, maxTokens: 220 });
@@ -34,7 +34,7 @@ describe('an actor', () => {
     expect(model.calls[0]?.messages.at(-1)?.text).toContain('She walks at midnight');
   });
 
-  it('is sampled as the call asks', async () => {
+  it('sampling settings of a call override those of the actor', async () => {
     const model = fakeChat(['Yes.']);
     await replyParts(actor(martha, model), ['Hello'], { sampling: { topP: 0.5, seed: 1, stop: ['END'] } });
     expect(model.calls[0]?.settings).toEqual({ temperature: 0.8, maxTokens: 220, topP: 0.5, seed: 1, stop: ['END'] });
@@ -42,13 +42,13 @@ describe('an actor', () => {
     expect(model.calls[1]?.settings).toEqual({ temperature: 0, maxTokens: 220 });
   });
 
-  it('keeps to the tokens the call allows', async () => {
+  it('the actor keeps to the token limit of the call', async () => {
     const model = fakeChat(['Yes.']);
     await replyParts(actor(martha, model, { maxTokens: 50 }), ['Hello'], { maxTokens: 9 });
     expect(model.calls[0]?.settings.maxTokens).toBe(9);
   });
 
-  it('tells what it has cost so far, since a reply may be stopped, and in the end what the model counted', async () => {
+  it('the actor reports the tokens used so far during a reply, and the model’s own count at the end', async () => {
     const costs: Cost[] = [];
     const agent = actor(martha, fakeChat(['Well, I ', 'never did.']));
     const parts = await replyParts(agent, ['Hello'], { onCost: (cost) => costs.push(cost) });
@@ -59,19 +59,19 @@ describe('an actor', () => {
     expect(parts.at(-1)).toMatchObject(last ?? {});
   });
 
-  it('counts by estimate where the model gives no count', async () => {
+  it('the actor estimates tokens if the model reports no count', async () => {
     const parts = await replyParts(actor(martha, fakeChat(['Well, I never.'], { counts: false })), ['Hello']);
     expect(parts.at(-1)).toMatchObject({ type: 'usage', inputTokens: expect.any(Number), outputTokens: 4 });
     const cut = await replyParts(actor(martha, fakeChat(['Come in.', '\nUser: Thanks.'])), ['Hello']);
     expect(cut.at(-1)).toMatchObject({ type: 'usage', outputTokens: 6 });
   });
 
-  it('says when the reply was cut short', async () => {
+  it('the actor reports a reply that was cut short by its token limit', async () => {
     const parts = await replyParts(actor(martha, fakeChat(['Well'], { reason: 'length' })), ['Hello']);
     expect(parts.at(-1)).toMatchObject({ cutShort: 'length' });
   });
 
-  it('says when a filter of the model stepped in, before the first word too', async () => {
+  it('the actor reports a content filter, even if it stepped in before the first word', async () => {
     for (const deltas of [['First you take'], []]) {
       const parts = await replyParts(actor(martha, fakeChat(deltas, { reason: 'filter' })), ['How do I do it?']);
       expect(wordsOf(parts)).toBe(deltas.join(''));
@@ -79,28 +79,28 @@ describe('an actor', () => {
     }
   });
 
-  it('speaks no name and not for the visitor', async () => {
+  it('the actor removes speaker labels and does not speak for the user', async () => {
     const model = fakeChat(['Martha', ':', ' Come in.', '\nUs', 'er: Thanks.', '\nMartha: Sit.']);
     const parts = await replyParts(actor(martha, model), ['Hello']);
     expect(wordsOf(parts).trim()).toBe('Come in.');
     expect(parts.at(-1)).toMatchObject({ type: 'usage', cutShort: false });
   });
 
-  it('calls silence a bad reply', async () => {
+  it('the actor treats an empty reply as ENGINE_BAD_REPLY', async () => {
     await expect(replyParts(actor(martha, fakeChat([' ', '\n'])), ['Hello'])).rejects.toMatchObject({
       code: 'ENGINE_BAD_REPLY',
     });
   });
 });
 
-describe('a mind with a fallback', () => {
-  it('stays out of the way while all is well', async () => {
+describe('fallback', () => {
+  it('the fallback stays out of the way while the model works', async () => {
     const parts = await replyParts(withFallback(actor(martha, fakeChat(['Come in.'])), lines), ['Hello']);
     expect(wordsOf(parts)).toBe('Come in.');
     expect(parts.filter((part) => part.type === 'mind')).toEqual([{ type: 'mind', name: 'fake-model' }]);
   });
 
-  it('gives the backup’s whole reply when nothing was said yet', async () => {
+  it('the fallback gives its whole reply if the model failed before its first word', async () => {
     const parts = await replyParts(withFallback(actor(martha, fakeChat([], { error: timeout })), lines), ['Hello']);
     expect(parts).toEqual([
       { type: 'mind', name: 'fake-model' },
@@ -110,35 +110,35 @@ describe('a mind with a fallback', () => {
     ]);
   });
 
-  it('rounds a broken reply off with an evasion', async () => {
+  it('the fallback ends a reply that broke off with an evasion', async () => {
     const broken = actor(martha, fakeChat(['Well, I '], { error: timeout }));
     const parts = await replyParts(withFallback(broken, lines), ['Hello']);
     expect(parts.map((part) => part.type)).toEqual(['mind', 'text-delta', 'mind', 'text-delta', 'usage']);
     expect(martha.evasions).toContain(wordsOf(parts.slice(2)).trim());
   });
 
-  it('has an evasion where a filter left the model no word, and holds that against nobody', async () => {
+  it('an evasion replaces a reply that a content filter emptied, and the circuit breaker does not count it', async () => {
     const circuit = createCircuitBreaker({ failureCount: 1 });
     const filtered = actor(martha, fakeChat([], { reason: 'filter' }));
     const parts = await replyParts(withFallback(filtered, lines, circuit), ['How do I do it?']);
     expect(martha.evasions).toContain(wordsOf(parts));
     expect(parts.at(-1)).toEqual({ type: 'usage', inputTokens: 5, outputTokens: 2, cutShort: 'filter' });
-    expect(circuit.restsBecause()).toBeUndefined();
+    expect(circuit.openBecause()).toBeUndefined();
   });
 
-  it('throws the reason of an abort', async () => {
+  it('an abort throws its reason and reaches no fallback', async () => {
     const reason = new Error('the user spoke');
     const signal = AbortSignal.abort(reason);
     const agent = withFallback(actor(martha, fakeChat(['Come in.'])), lines);
     await expect(replyParts(agent, ['Hello'], { signal })).rejects.toBe(reason);
   });
 
-  it('does not hide errors of ours', async () => {
+  it('the fallback does not hide our own bugs', async () => {
     const broken = actor(martha, fakeChat([], { error: new TypeError('a bug') }));
     await expect(replyParts(withFallback(broken, lines), ['Hello'])).rejects.toThrow('a bug');
   });
 
-  it('leaves a model alone for a while after two failures, then tries it again', async () => {
+  it('the circuit breaker skips a model after two failures, then tries it again', async () => {
     const clock = { nowMs: 0 };
     const model = fakeChat([], { error: timeout });
     const agent = withFallback(actor(martha, model), lines, createCircuitBreaker({ now: () => clock.nowMs }));
@@ -154,27 +154,27 @@ describe('a mind with a fallback', () => {
     expect(await triesAt(31_001)).toBe(3);
   });
 
-  it('says why it leaves a model alone', async () => {
+  it('the fallback tells why it skips a model', async () => {
     const circuit = createCircuitBreaker({ failureCount: 1 });
     circuit.failed('ENGINE_REFUSED');
     const parts = await replyParts(withFallback(actor(martha, fakeChat(['Yes.'])), lines, circuit), ['Hello']);
     expect(parts[0]).toEqual({ type: 'mind', name: 'retrieval', because: 'ENGINE_REFUSED' });
   });
 
-  it('forgets a failure after a success', () => {
+  it('a success resets the failure count of the circuit breaker', () => {
     const circuit = createCircuitBreaker();
     circuit.failed('ENGINE_TIMEOUT');
     circuit.succeeded();
     circuit.failed('ENGINE_TIMEOUT');
-    expect(circuit.restsBecause()).toBeUndefined();
+    expect(circuit.openBecause()).toBeUndefined();
   });
 });
 
-describe('a model for work beside the talks', () => {
+describe('background model', () => {
   const ask = (model: ReturnType<typeof gated>) =>
     Array.fromAsync(model.chat([{ role: 'user', text: 'Sum up.' }], { signal: new AbortController().signal }));
 
-  it('is not asked while talks have found it failing, and tells them where it fails itself', async () => {
+  it('a background model is not asked while conversations find it failing, and reports its own failures to them', async () => {
     const circuit = createCircuitBreaker({ failureCount: 1 });
     const model = fakeChat(['Yes.']);
     await expect(ask(gated({ model: fakeChat([], { error: timeout }), circuit }))).rejects.toBe(timeout);
@@ -184,28 +184,28 @@ describe('a model for work beside the talks', () => {
     expect(await ask(gated({ model, circuit }))).toHaveLength(2);
   });
 
-  it('has not failed when it gives way', async () => {
+  it('a background call that gives way to a conversation is no failure', async () => {
     const circuit = createCircuitBreaker({ failureCount: 1 });
     const wanted = new Preempted('wanted');
     await expect(ask(gated({ model: fakeChat([], { error: wanted }), circuit }))).rejects.toBe(wanted);
-    expect(circuit.restsBecause()).toBeUndefined();
+    expect(circuit.openBecause()).toBeUndefined();
   });
 });
 
-describe('a mind with a script', () => {
-  it('greets with any of the card’s greetings', async () => {
+describe('scripted lines', () => {
+  it('the greeting is one of the card’s greetings, and any of them may come', async () => {
     const greetings = [0, 0.4, 0.9].map((share) => withScript(lines, () => share));
     const said = await Promise.all(greetings.map((agent) => replyParts(agent, [], { situation: 'greeting' })));
     expect(said.map(wordsOf)).toEqual(martha.greetings);
     expect(said[0]?.[0]).toEqual({ type: 'mind', name: 'script' });
   });
 
-  it('does not greet twice alike', async () => {
+  it('the same greeting does not come twice in a row', async () => {
     const again = await replyParts(withScript(lines), ['Hello', martha.greetings[0] ?? ''], { situation: 'greeting' });
     expect(martha.greetings.slice(1)).toContain(wordsOf(again));
   });
 
-  it('asks to say it again, each time otherwise', async () => {
+  it('an unclear utterance is met with a request to repeat it, worded differently each time', async () => {
     const first = wordsOf(await replyParts(withScript(lines), ['Hello'], { situation: 'unclear' }));
     const second = wordsOf(await replyParts(withScript(lines), ['Hello', first, ''], { situation: 'unclear' }));
     expect(martha.repeatRequests).toContain(first);
@@ -213,19 +213,19 @@ describe('a mind with a script', () => {
     expect(second).not.toBe(first);
   });
 
-  it('leaves the rest to the agent', async () => {
+  it('everything else is left to the agent', async () => {
     expect(wordsOf(await replyParts(withScript(lines), ['Hello']))).toBe('Good day, traveller.');
   });
 });
 
-describe('the minds of a server', () => {
-  it('speak their lines when there is no chat server', async () => {
+describe('character agents of a server', () => {
+  it('characters answer with the lines of their pack if there is no chat server', async () => {
     const agent = openAgents()(martha);
     expect(wordsOf(await replyParts(agent, ['Hello']))).toBe('Good day, traveller.');
     expect(martha.greetings).toContain(wordsOf(await replyParts(agent, [], { situation: 'greeting' })));
   });
 
-  it('let the model play where there is one', async () => {
+  it('a chat model plays the character if there is one', async () => {
     await using server = await openChatServer(says(['Come ', 'in.']));
     const agent = openAgents([
       { model: openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' }), circuit: createCircuitBreaker() },
@@ -238,7 +238,7 @@ describe('the minds of a server', () => {
     ]);
   });
 
-  it('speak their lines when the model fails, and spare it for all characters', async () => {
+  it('characters fall back to their lines if the model fails, and the breaker spares it for all of them', async () => {
     await using server = await openChatServer(fails(401));
     const mind = openAgents([
       { model: openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' }), circuit: createCircuitBreaker() },
@@ -249,7 +249,7 @@ describe('the minds of a server', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('are made once for each character', () => {
+  it('a character’s agent is made once', () => {
     const mind = openAgents();
     expect(mind(martha)).toBe(mind(martha));
   });

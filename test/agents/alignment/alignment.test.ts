@@ -21,7 +21,7 @@ function findingsIn(reply: string, more: object = {}): string[] {
   return checkLines(smallCharacter({ lines, relationships })).map(({ kind, what }) => `${kind}: ${what}`);
 }
 
-describe('lines checked against their card', () => {
+describe('line checks', () => {
   it.each([
     [
       'what came after the card’s time',
@@ -42,40 +42,40 @@ describe('lines checked against their card', () => {
     ],
     ['the same by first name, to be looked at', 'My mother Rose keeps the books.', /^note: calls Rose Greene mother/],
     ['markup', 'I *wipe* the mugs.', /^note: cannot be spoken as it is: "\*"/],
-  ])('finds %s', (_what, reply, found) => {
+  ])('the line check finds %s', (_what, reply, found) => {
     expect(findingsIn(reply)).toEqual([expect.stringMatching(found)]);
   });
 
   it.each(['I pour ale from dawn to dusk.', 'My cousin Old Tom minds the horses.', 'My sister Rose Greene sews.'])(
-    'finds nothing in "%s"',
+    'the line check finds nothing in "%s"',
     (reply) => {
       expect(findingsIn(reply)).toEqual([]);
     },
   );
 
-  it('believes what the asks bring up, and knows the languages of the card', () => {
+  it('the line check accepts what the user lines bring up, and knows the languages of the card', () => {
     expect(findingsIn('A telephone? Never heard of it.', { asks: ['Have you a telephone?'] })).toEqual([]);
     expect(findingsIn('Je sers la bière.', { language: 'fr' })).toEqual([
       expect.stringMatching(/languages \(en\) lack/),
     ]);
   });
 
-  it('tells doubled asks and replies with both rows', () => {
+  it('the line check reports duplicate user lines and replies with both rows', () => {
     const line = { asks: ['Have you a bed?'], reply: 'Two, upstairs.' };
     const found = checkLines(smallCharacter({ lines: [line, line] }));
     expect(found).toHaveLength(2);
     expect(found.every(({ where, what }) => where === 'lines.jsonl:2' && what.includes('lines.jsonl:1'))).toBe(true);
   });
 
-  it('finds no contradiction in the shipped packs', async () => {
+  it('the line check finds no contradiction in the shipped packs', async () => {
     const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../../characters'));
     const found = packs.flatMap((pack) => [...checkCard(pack), ...checkLines(pack)]);
     expect(found.filter(({ kind }) => kind === 'contradiction')).toEqual([]);
   });
 });
 
-describe('a card checked by itself', () => {
-  it('tells empty fields, unspeakable greetings and keys that cannot work', () => {
+describe('card checks', () => {
+  it('the card check reports empty fields, greetings that cannot be spoken and lorebook keys that cannot match', () => {
     const entry = { constant: false, content: 'A fact.' };
     const character = smallCharacter({
       style: '',
@@ -90,16 +90,16 @@ describe('a card checked by itself', () => {
     expect(found).toEqual(
       expect.arrayContaining([
         'style is empty',
-        'greetings[0] cannot be spoken as it is: "*"',
+        'greetings[0] cannot be spoken as written: "*"',
         expect.stringContaining('"..." holds no word'),
-        expect.stringContaining('"you" is said in nearly every talk'),
+        expect.stringContaining('"you" matches in nearly every conversation'),
         'lorebook[2] says the same as lorebook[0]',
       ]),
     );
   });
 });
 
-describe('lines judged by a model', () => {
+describe('lines judged by an LLM', () => {
   const character = smallCharacter({
     lines: [
       { asks: ['Are you kind?'], reply: 'I hate every guest I ever had.' },
@@ -116,7 +116,7 @@ describe('lines judged by a model', () => {
     return { ...result, calls: server.requests.length };
   }
 
-  it('are told by row, field and quote', async () => {
+  it('contradictions found by an LLM are reported with row, field and quote', async () => {
     const { findings, dropped } = await judgedWith(`Sure!\n\`\`\`json\n${found(1, 'I hate every guest')}\n\`\`\``);
     expect(findings).toEqual([
       { kind: 'contradiction', where: 'lines.jsonl:1', what: 'traits: "I hate every guest": She is hearty.' },
@@ -124,12 +124,12 @@ describe('lines judged by a model', () => {
     expect(dropped).toBe(0);
   });
 
-  it('are asked about again where the answer is no JSON, three times at most', async () => {
+  it('the LLM is asked again if its answer is not JSON, three times at most', async () => {
     expect(await judgedWith('No idea.', found(1, 'I hate'))).toMatchObject({ calls: 2, dropped: 0 });
     await expect(judgedWith('No idea.')).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
   });
 
-  it('are quoted with any quotation marks, and told in the order of the rows', async () => {
+  it('quotes match whatever their quotation marks, and are reported in row order', async () => {
     const both = ['“i hate EVERY guest I ever had”', 'The best'].map((quote, index) => ({
       row: String(index + 1),
       field: 'traits',
@@ -140,7 +140,7 @@ describe('lines judged by a model', () => {
     expect(findings.map(({ where }) => where)).toEqual(['lines.jsonl:1', 'lines.jsonl:2']);
   });
 
-  it('cost no others where the model makes nothing of some, and end early where it makes nothing of any', async () => {
+  it('a batch that the LLM fails on costs no other batch, and the check ends early if it fails on all', async () => {
     const lines = Array.from({ length: 80 }, (_, index) => ({
       asks: [`Ask ${index}?`],
       reply: `I hate guest ${index}.`,
@@ -173,7 +173,7 @@ describe('lines judged by a model', () => {
     expect(calls.length).toBeLessThan(30);
   });
 
-  it('are not slandered: a quote that the row lacks, or a row that is not there, is dropped and counted', async () => {
+  it('findings with a quote or row that does not exist are dropped and counted', async () => {
     expect(await judgedWith(found(2, 'I hate every guest'))).toMatchObject({ findings: [], dropped: 1 });
     expect(await judgedWith(found(7, 'I hate every guest'))).toMatchObject({ findings: [], dropped: 1 });
   });

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const files = tinyFiles(folder);
-// One processor: several that share one with other work wait for each other at each token.
+// One thread: several threads that share a busy CPU wait for each other at each token.
 const settings = { threads: 1, contextSize: 512, gpu: 'off' };
 const martha = await files.write('martha.gguf', tinyGguf(['I', ' keep', ' the', ' house', '.']));
 const endless = await files.write('endless.gguf', tinyGguf(['la', ' la', ' laa', ' lala'], { neverEnds: true }));
@@ -45,7 +45,7 @@ const chat = (model: ChatModel, messages: readonly Message[], options = {}): Pro
 const textOf = (parts: readonly ChatPart[]): string =>
   parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
 
-describe.skipIf(!isInstalled('node-llama-cpp'))('with the optional package node-llama-cpp', async () => {
+describe.skipIf(!isInstalled('node-llama-cpp'))('optional package node-llama-cpp', async () => {
   const kept = open({ model: martha });
   chatConformance({
     title: 'llama.cpp in process',
@@ -54,7 +54,7 @@ describe.skipIf(!isInstalled('node-llama-cpp'))('with the optional package node-
   });
 
   describe('llama.cpp in process', () => {
-    it('streams, and counts what it reads and writes', async () => {
+    it('llama.cpp streams text and counts prompt and completion tokens', async () => {
       const costs: CallCost[] = [];
       const parts = await chat(
         open({ model: martha }, (cost) => costs.push(cost)),
@@ -66,7 +66,7 @@ describe.skipIf(!isInstalled('node-llama-cpp'))('with the optional package node-
       expect(costs[0]?.inputTokens).toBeGreaterThan(20);
     });
 
-    it('stops at the number of tokens that it may have, and before a text', async () => {
+    it('llama.cpp stops at its token limit and at a stop text', async () => {
       const engine = open({ model: endless, maxTokens: 30 });
       const [usual, two, until] = [
         await chat(engine, talk),
@@ -79,7 +79,7 @@ describe.skipIf(!isInstalled('node-llama-cpp'))('with the optional package node-
       expect(until.at(-1)).toMatchObject({ reason: 'stop' });
     });
 
-    it('stops when it is aborted, and goes on with the next talk', async () => {
+    it('llama.cpp stops on an abort and serves the next conversation', async () => {
       const engine = open({ model: endless, talks: 1, maxTokens: 30_000 });
       const controller = new AbortController();
       const listen = async (): Promise<void> => {
@@ -89,7 +89,7 @@ describe.skipIf(!isInstalled('node-llama-cpp'))('with the optional package node-
       expect(textOf(await chat(engine, talk, { maxTokens: 2 }))).toBe('la la');
     });
 
-    it('reads only what is new since the last turn, in each of several talks', async () => {
+    it('llama.cpp evaluates only the new part of a prompt, in each of several conversations', async () => {
       const llama = openProcess<LlamaRequest, LlamaReply>({
         name: 'llama',
         url: new URL('../../../agents/chats/node-llama-cpp-worker.ts', import.meta.url),
@@ -117,7 +117,7 @@ describe.skipIf(!isInstalled('node-llama-cpp'))('with the optional package node-
       }
     });
 
-    it('calls a function', async () => {
+    it('llama.cpp calls a function', async () => {
       const toolbox: Toolbox = {
         tools: [
           {
@@ -136,27 +136,27 @@ describe.skipIf(!isInstalled('node-llama-cpp'))('with the optional package node-
       expect(parts.at(-1)?.type).toBe('chat-end');
     });
 
-    it('can be looked at, and says which chat template its model has', async () => {
+    it('doctor can inspect the model, and reports its chat template', async () => {
       expect(await kept.check?.({ signal })).toContain('chat template ChatML');
     });
   });
 
-  describe('the weights of llama.cpp', () => {
+  describe('llama.cpp weights', () => {
     it.each([
       ['that nobody has pinned', { model: { path: martha.path } }, `"model": ${martha.sha256}`],
-      ['that are another file', { model: { path: martha.path, sha256: endless.sha256 } }, 'damaged or cut short'],
+      ['that are another file', { model: { path: martha.path, sha256: endless.sha256 } }, 'damaged or truncated'],
       ['that are missing', { model: { path: `${martha.path}.gone`, sha256: martha.sha256 } }, 'cannot be read'],
-    ])('%s are told', async (_name, given, says) => {
+    ])('llama.cpp reports weights that cannot be used: %s', async (_name, given, says) => {
       const failure = { code: 'ENGINE_MISSING', detail: expect.stringContaining(says) };
       await expect(chat(open(given), talk)).rejects.toMatchObject(failure);
     });
 
-    it('that are one part of several are refused, since nobody checks the others', () => {
+    it('llama.cpp refuses one part of split weights because the other parts are not verified', () => {
       const model = { path: 'llama-00001-of-00004.gguf', sha256: martha.sha256 };
       expect(adapter.settings.safeParse({ model }).error?.issues[0]?.message).toContain('--merge');
     });
 
-    it('that are cut short, and trusted all the same, end the engine at most', async () => {
+    it('truncated weights that were trusted fail the engine and nothing else', async () => {
       const model = await files.write('cut.gguf', tinyGguf(['I', ' keep']).subarray(0, 20_000));
       await expect(chat(open({ model }), talk)).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
       const none = await files.write('none.gguf', 'no model at all');
@@ -165,10 +165,10 @@ describe.skipIf(!isInstalled('node-llama-cpp'))('with the optional package node-
   });
 });
 
-describe('a talk as llama.cpp has it', () => {
+describe('llama.cpp chat history', () => {
   const call = { callId: 'call_1', name: 'open_door', arguments: '{"wide":true}' };
 
-  it('goes on after what a call brought back', () => {
+  it('the llama.cpp history continues after the result of a function call', () => {
     const messages: readonly Message[] = [
       ...talk,
       { role: 'assistant', text: 'Wait.', calls: [call] },
@@ -184,12 +184,12 @@ describe('a talk as llama.cpp has it', () => {
     ]);
   });
 
-  it('ends with an answer to be given', () => {
+  it('the llama.cpp history ends with an answer to be written', () => {
     expect(llamaHistory(talk).at(-1)).toEqual({ type: 'model', response: [] });
     expect(llamaHistory(talk.slice(0, 1)).map(({ type }) => type)).toEqual(['system', 'model']);
   });
 
-  it('offers what may be called', () => {
+  it('the llama.cpp history offers the functions that may be called', () => {
     const tools = [{ name: 'open_door' }, { name: 'light_candle', description: 'Lights it.' }];
     const offered = (choice: Toolbox['choice']) => Object.keys(llamaFunctions({ tools, choice, parallel: true }) ?? {});
     expect(offered('auto')).toEqual(['open_door', 'light_candle']);

@@ -29,7 +29,10 @@ function openAt(
   log?: (cost: CallCost) => void,
 ) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'llama', ...options });
-  return adapter.open(settings, openContext('mind', { key: secretKey, care: [care, adapter.care?.(settings)], log }));
+  return adapter.open(
+    settings,
+    openContext('mind', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)], log }),
+  );
 }
 
 chatConformance({
@@ -52,14 +55,14 @@ chatConformance({
   },
 });
 
-describe('a chat model of the engines file', () => {
-  it('sends the further fields it is given', async () => {
+describe('chat model of the engines file', () => {
+  it('the chat model sends the extra request fields of the engines file', async () => {
     await using server = await openServer();
     await Array.fromAsync(openAt(server, { extra: { stop: ['<|eot_id|>'] } }).chat([], { signal }));
     expect(server.requests[0]?.json()).toMatchObject({ model: 'llama', stop: ['<|eot_id|>'], stream: true });
   });
 
-  it('tells what a reply cost, without what was said', async () => {
+  it('the chat model logs the cost of a reply without its text', async () => {
     await using server = await openServer();
     const costs: CallCost[] = [];
     await Array.fromAsync(openAt(server, {}, {}, (cost) => costs.push(cost)).chat([], { signal }));
@@ -67,7 +70,7 @@ describe('a chat model of the engines file', () => {
     expect(JSON.stringify(costs)).not.toContain('evening');
   });
 
-  it('says where to mend its settings: in the engines file', async () => {
+  it('errors of the chat model point to the engines file', async () => {
     await using server = await openServer();
     server.breaks({ kind: 'status', status: 401 });
     const chatting = Array.fromAsync(openAt(server).chat([], { signal }));
@@ -76,7 +79,7 @@ describe('a chat model of the engines file', () => {
     });
   });
 
-  it('is found by its server, or not', async () => {
+  it('doctor checks whether the chat server has the model', async () => {
     await using server = await openServer();
     expect(await openAt(server).check?.({ signal })).toContain('has llama');
     await expect(openAt(server, { model: 'qwen' }).check?.({ signal })).rejects.toMatchObject({

@@ -8,10 +8,8 @@ import {
   failsInStream,
   hangs,
   openChatServer,
-  resets,
   says,
   sends,
-  stallsAfter,
   type ChatServer,
   type Exchange,
 } from '../../fakes/servers/chat-server.ts';
@@ -47,8 +45,8 @@ async function chat(
   return { text: parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join(''), parts, error };
 }
 
-describe('a chat with an OpenAI-compatible server', () => {
-  it('streams the deltas and ends with what they cost', async () => {
+describe('chat with an OpenAI-compatible server', () => {
+  it('the chat streams text deltas and ends with the token usage', async () => {
     const { parts } = await chat(await serve(says(['Good ', 'evening.'])));
     expect(parts).toEqual([
       { type: 'text-delta', text: 'Good ' },
@@ -57,7 +55,7 @@ describe('a chat with an OpenAI-compatible server', () => {
     ]);
   });
 
-  it('sends the model, the messages, the settings and the key', async () => {
+  it('the chat sends model, messages, settings and API key', async () => {
     const { requests } = await serve(says(['Yes.']));
     await chat(
       { baseUrl: server?.baseUrl ?? '' },
@@ -80,12 +78,12 @@ describe('a chat with an OpenAI-compatible server', () => {
     });
   });
 
-  it('works without a key', async () => {
+  it('the chat works without an API key', async () => {
     const { text } = await chat(await serve(says(['Yes.'])), {}, { apiKey: '' });
     expect(text).toBe('Yes.');
   });
 
-  it('takes a finished reply for whole, with or without [DONE] and usage', async () => {
+  it('a finished reply counts as whole, with or without [DONE] and usage', async () => {
     const { parts } = await chat(await serve(says(['Yes.'], { done: false, usage: false })));
     expect(parts.at(-1)).toEqual({ type: 'chat-end', reason: 'stop', inputTokens: 0, outputTokens: 0 });
   });
@@ -93,28 +91,23 @@ describe('a chat with an OpenAI-compatible server', () => {
   it.each([
     ['length', 'length'],
     ['content_filter', 'filter'],
-  ] as const)('ends with %s as %s', async (finish, reason) => {
+  ] as const)('the finish reason %s becomes the end %s', async (finish, reason) => {
     const { parts } = await chat(await serve(says(['Well'], { finish })));
     expect(parts.at(-1)).toMatchObject({ type: 'chat-end', reason });
   });
 
-  it('mends characters that are split over network packets', async () => {
-    const { text } = await chat(await serve(says(['俺老孙来也！', ' Ça va, naïve café 🐒'], { pieceBytes: 5 })));
-    expect(text).toBe('俺老孙来也！ Ça va, naïve café 🐒');
-  });
-
-  it('does not speak thoughts', async () => {
+  it('reasoning text is not spoken', async () => {
     const thinking = says(['<thi', 'nk>She is lying', '</th', 'ink>\n\nPray ', 'continue.'], { thoughts: ['Hm.'] });
     expect((await chat(await serve(thinking))).text).toBe('Pray continue.');
   });
 
-  it('ends at a control token that leaked into the text', async () => {
+  it('a control token leaked into the text ends the reply', async () => {
     const { text, parts } = await chat(await serve(says(['Yes.', '<|eot', '_id|>assistant', ' Yes.'])));
     expect(text).toBe('Yes.');
     expect(parts.at(-1)).toMatchObject({ type: 'chat-end', reason: 'stop' });
   });
 
-  it('does not ask again for a parameter that the server refuses', async () => {
+  it('a parameter that the server refused is not sent again', async () => {
     const refusal = fails(400, { message: "extra field 'stream_options' is not permitted" });
     const { baseUrl, requests } = await serve(refusal, says(['Yes.']));
     const model = openOpenaiChat({ baseUrl, model: 'small-model' });
@@ -125,7 +118,7 @@ describe('a chat with an OpenAI-compatible server', () => {
     expect(requests.map(({ body }) => 'stream_options' in body)).toEqual([true, false, false]);
   });
 
-  it('takes no word of a refusal for a parameter that it did not send', async () => {
+  it('a refusal that names a parameter we did not send is not taken for a parameter error', async () => {
     const { baseUrl, requests } = await serve(fails(400, { message: 'please stop, seed and all' }));
     const model = openOpenaiChat({ baseUrl, model: 'small-model' });
     const answer = Array.fromAsync(model.chat([], { signal: new AbortController().signal }));
@@ -133,7 +126,7 @@ describe('a chat with an OpenAI-compatible server', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('uses max_completion_tokens where a model wants that', async () => {
+  it('max_completion_tokens is sent if the model requires it', async () => {
     const { requests } = await serve(fails(400, { param: 'max_tokens' }), says(['Yes.']));
     await chat({ baseUrl: server?.baseUrl ?? '' }, { maxTokens: 40 });
     expect(requests[1]?.body).toMatchObject({ max_completion_tokens: 40 });
@@ -141,26 +134,15 @@ describe('a chat with an OpenAI-compatible server', () => {
   });
 });
 
-describe('a chat that fails before its first token', () => {
-  it.each([
-    ['a failure of the server', fails(500)],
-    ['a server that is loading its model', fails(503)],
-    ['too many requests', fails(429, {}, { 'retry-after': '0' })],
-    ['a reset connection', resets()],
-  ])('is tried once more after %s', async (_name, fault) => {
-    const { requests } = await serve(fault, says(['Yes.']));
-    expect((await chat({ baseUrl: server?.baseUrl ?? '' })).text).toBe('Yes.');
-    expect(requests).toHaveLength(2);
-  });
-
-  it('is tried twice at most', async () => {
+describe('chat that fails before its first token', () => {
+  it('the chat tries twice at most', async () => {
     const { requests } = await serve(fails(500));
     const { error } = await chat({ baseUrl: server?.baseUrl ?? '' });
     expect(error).toMatchObject({ code: 'ENGINE_UNAVAILABLE', retryable: true });
     expect(requests).toHaveLength(2);
   });
 
-  it('is not tried again when the server asks for a long pause', async () => {
+  it('the chat does not retry if the server asks for a long pause', async () => {
     const { requests } = await serve(fails(429, { code: 'rate_limit_exceeded' }, { 'retry-after': '30' }));
     const { error } = await chat({ baseUrl: server?.baseUrl ?? '' });
     expect(error?.message).toContain('rate_limit_exceeded');
@@ -172,7 +154,7 @@ describe('a chat that fails before its first token', () => {
     [403, 'ENGINE_REFUSED', 'DRAMATIS_LLM_API_KEY'],
     [404, 'ENGINE_REFUSED', 'DRAMATIS_LLM_MODEL'],
     [413, 'ENGINE_REFUSED', '413'],
-  ])('says what to do about a %i, without secrets', async (status, code, hint) => {
+  ])('HTTP %i is reported with advice and without secrets', async (status, code, hint) => {
     const { requests } = await serve(fails(status, { message: `bad key ${secret} in ${remark}` }));
     const { error } = await chat({ baseUrl: server?.baseUrl ?? '' });
     expect(error).toMatchObject({ name: 'EngineError', code, cause: undefined });
@@ -182,11 +164,11 @@ describe('a chat that fails before its first token', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('names the model that the server does not know', async () => {
+  it('an unknown model is reported by name', async () => {
     expect((await chat(await serve(fails(404)))).error?.message).toContain('"small-model"');
   });
 
-  it('says where to look when nobody listens there', async () => {
+  it('an unreachable server is reported with its address', async () => {
     const { baseUrl } = await serve(hangs());
     await server?.[Symbol.asyncDispose]();
     server = undefined;
@@ -195,33 +177,26 @@ describe('a chat that fails before its first token', () => {
     expect(error?.message).toContain('DRAMATIS_LLM_BASE_URL');
   });
 
-  it('gives up a server that never answers, and hangs up', async () => {
-    const { whenAbandoned } = await serve(hangs());
-    const { error } = await chat({ baseUrl: server?.baseUrl ?? '' }, {}, { firstTokenTimeoutMs: 30 });
-    expect(error).toMatchObject({ code: 'ENGINE_TIMEOUT' });
-    await expect(whenAbandoned).resolves.toBeUndefined();
-  });
-
   it.each([
     ['a web page', sends('text/html', '<html>Welcome to nginx</html>')],
     ['a reply that is not streamed', sends('application/json', '{"choices":[{"message":{"content":"Yes."}}]}')],
-    ['something that is not JSON', sends('text/event-stream', 'data: {"choi\n\n')],
+    ['invalid JSON', sends('text/event-stream', 'data: {"choi\n\n')],
     ['an empty stream', sends('text/event-stream', '')],
     ['something that is no chunk', sends('text/event-stream', 'data: null\n\ndata: 42\n\ndata: [DONE]\n\n')],
     ['an error in its stream', failsInStream([], { message: 'no', type: 'invalid_request_error', code: 400 })],
-  ])('calls %s a bad reply', async (_name, exchange) => {
+  ])('%s is reported as ENGINE_BAD_REPLY', async (_name, exchange) => {
     const { requests } = await serve(exchange);
     expect((await chat({ baseUrl: server?.baseUrl ?? '' })).error).toMatchObject({ code: 'ENGINE_BAD_REPLY' });
     expect(requests).toHaveLength(1);
   });
 });
 
-describe('a chat that fails after its first token', () => {
+describe('chat that fails after its first token', () => {
   it.each([
     ['loses its connection', diesAfter('Good ')],
     ['ends without a finish', says(['Good '], { finish: null, done: false, usage: false })],
     ['is told of an overload', failsInStream(['Good '], { message: 'overloaded', code: 503 })],
-  ])('keeps what was said and is not tried again when it %s', async (_name, exchange) => {
+  ])('text already received is kept, and the chat does not retry, when the stream %s', async (_name, exchange) => {
     const { requests } = await serve(exchange);
     const { text, error } = await chat({ baseUrl: server?.baseUrl ?? '' });
     expect(text).toBe('Good ');
@@ -229,15 +204,7 @@ describe('a chat that fails after its first token', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('gives up a server that stops talking, and hangs up', async () => {
-    const { whenAbandoned } = await serve(stallsAfter('Good '));
-    const { text, error } = await chat({ baseUrl: server?.baseUrl ?? '' }, {}, { stallTimeoutMs: 30 });
-    expect(text).toBe('Good ');
-    expect(error).toMatchObject({ code: 'ENGINE_TIMEOUT' });
-    await expect(whenAbandoned).resolves.toBeUndefined();
-  });
-
-  it('has patience with slow tokens and with a slow listener', async () => {
+  it('slow tokens and a slow reader do not time out', async () => {
     const { baseUrl } = await serve(says(['Good ', 'eve', 'ning.'], { gapMs: 5 }));
     const model = openOpenaiChat({ baseUrl, model: 'small-model', stallTimeoutMs: 100 });
     let text = '';
@@ -249,24 +216,10 @@ describe('a chat that fails after its first token', () => {
   });
 });
 
-describe('a chat that is aborted', () => {
+describe('chat that is aborted', () => {
   const reason = new Error('the user spoke');
 
-  it.each([
-    ['before the server answers', hangs()],
-    ['between two tokens', stallsAfter('Good ')],
-  ])('%s throws the reason and hangs up', async (_name, exchange) => {
-    const { baseUrl, requests, whenAbandoned } = await serve(exchange);
-    const controller = new AbortController();
-    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
-    const reading = Array.fromAsync(model.chat([], { signal: controller.signal }));
-    await expect.poll(() => requests.length).toBe(1);
-    controller.abort(reason);
-    await expect(reading).rejects.toBe(reason);
-    await expect(whenAbandoned).resolves.toBeUndefined();
-  });
-
-  it('while it waits for a second try throws the reason and does not try', async () => {
+  it('an abort while the chat waits to retry throws its reason, and nothing is sent again', async () => {
     const { baseUrl, requests } = await serve(fails(503, {}, { 'retry-after': '2' }));
     const controller = new AbortController();
     const model = openOpenaiChat({ baseUrl, model: 'small-model' });
@@ -275,21 +228,5 @@ describe('a chat that is aborted', () => {
     controller.abort(reason);
     await expect(reading).rejects.toBe(reason);
     expect(requests).toHaveLength(1);
-  });
-
-  it('beforehand asks nobody', async () => {
-    const { baseUrl, requests } = await serve(says(['Yes.']));
-    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
-    await expect(Array.fromAsync(model.chat([], { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
-    expect(requests).toHaveLength(0);
-  });
-
-  it('by a reader that leaves early hangs up', async () => {
-    const { baseUrl, whenAbandoned } = await serve(stallsAfter('Good '));
-    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
-    for await (const part of model.chat([], { signal: new AbortController().signal })) {
-      if (part.type === 'text-delta') break;
-    }
-    await expect(whenAbandoned).resolves.toBeUndefined();
   });
 });

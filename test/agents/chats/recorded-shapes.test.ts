@@ -5,11 +5,11 @@ import type { Toolbox } from '../../../agents/tools.ts';
 import { openChatServer, sends } from '../../fakes/servers/chat-server.ts';
 
 /**
- * Streams field by field as real servers were recorded to send them, in public; ids and words are ours. Nothing is
- * repeated from the recordings themselves, so no licence of theirs holds here.
+ * Streams with the fields that real servers were publicly recorded to send; ids and words are ours. Nothing is
+ * copied from the recordings, so their licences do not apply.
  */
 interface Recorded {
-  /** Who sent it, and where that was recorded. */
+  /** The server, and the place of the recording. */
   readonly from: string;
   readonly events: readonly object[];
   readonly says?: string;
@@ -120,18 +120,21 @@ const toolbox: Toolbox = {
   parallel: false,
 };
 
-describe('a reply as it was recorded', () => {
-  it.each(recorded)('from $from', async ({ events, says = '', calls = [], tokens }) => {
-    const body = [...events.map((event) => `data: ${JSON.stringify(event)}\n\n`), 'data: [DONE]\n\n'].join('');
-    await using server = await openChatServer(sends('text/event-stream; charset=utf-8', body));
-    const model = openOpenaiChat({ baseUrl: server.baseUrl, model: 'm' });
-    const { signal } = new AbortController();
-    const parts: ChatPart[] = await Array.fromAsync(
-      model.chat([{ role: 'user', text: 'Good evening.' }], { signal, toolbox }),
-    );
-    expect(parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('')).toBe(says);
-    expect(parts.filter(({ type }) => type === 'tool-call')).toMatchObject(calls);
-    expect(parts.at(-1)).toMatchObject({ type: 'chat-end', inputTokens: tokens[0], outputTokens: tokens[1] });
-    expect(server.requests).toHaveLength(1);
-  });
+describe('recorded server replies', () => {
+  it.each(recorded)(
+    'a recorded stream is parsed as its server meant it: $from',
+    async ({ events, says = '', calls = [], tokens }) => {
+      const body = [...events.map((event) => `data: ${JSON.stringify(event)}\n\n`), 'data: [DONE]\n\n'].join('');
+      await using server = await openChatServer(sends('text/event-stream; charset=utf-8', body));
+      const model = openOpenaiChat({ baseUrl: server.baseUrl, model: 'm' });
+      const { signal } = new AbortController();
+      const parts: ChatPart[] = await Array.fromAsync(
+        model.chat([{ role: 'user', text: 'Good evening.' }], { signal, toolbox }),
+      );
+      expect(parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('')).toBe(says);
+      expect(parts.filter(({ type }) => type === 'tool-call')).toMatchObject(calls);
+      expect(parts.at(-1)).toMatchObject({ type: 'chat-end', inputTokens: tokens[0], outputTokens: tokens[1] });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 });

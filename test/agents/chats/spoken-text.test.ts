@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { spokenText } from '../../../agents/chats/spoken-text.ts';
 import { speakerLabelFilter } from '../../../agents/output/speaker-labels.ts';
 
-/** What comes out when a text goes in, in one piece or cut at the given places. */
+/** Output of a filter for a text, whole or cut at the given places. */
 function through(
   filter: { add(delta: string): string; rest(): string },
   text: string,
@@ -18,7 +18,7 @@ function through(
   return deltas.map((delta) => filter.add(delta)).join('') + filter.rest();
 }
 
-describe('what a model means to say', () => {
+describe('reasoning filter', () => {
   it.each([
     ['no tags', 'Pray continue.', 'Pray continue.'],
     ['a thought before it', '<think>\nShe lies.\n</think>\n\nPray continue.', 'Pray continue.'],
@@ -26,11 +26,11 @@ describe('what a model means to say', () => {
     ['a thought without end', '<think>She lies. Or', ''],
     ['a leaked control token', 'Yes.<|eot_id|><|start_header_id|>assistant', 'Yes.'],
     ['a bare less-than sign', 'Three < four <b> and <', 'Three < four <b> and <'],
-  ])('with %s', (_what, text, spoken) => {
+  ])('the reasoning filter handles %s', (_what, text, spoken) => {
     expect(through(spokenText(), text)).toBe(spoken);
   });
 
-  it('does not depend on where deltas are cut', () => {
+  it('the reasoning filter gives the same text however the deltas are cut', () => {
     const text = '<think>a < b</think> Pray <|continue|> no';
     assert(
       property(array(nat()), (cuts) => {
@@ -40,7 +40,7 @@ describe('what a model means to say', () => {
   });
 });
 
-describe('a character’s own words', () => {
+describe('speaker label filter', () => {
   it.each([
     ['no label', 'Pray continue.', 'Pray continue.'],
     ['its name in front', 'Sherlock Holmes: Pray continue.', 'Pray continue.'],
@@ -55,11 +55,11 @@ describe('a character’s own words', () => {
     ],
     ['a note of the director', 'Hm.\n<notes>secret</notes>', 'Hm.\n'],
     ['nothing but a label', 'Holmes', 'Holmes'],
-  ])('with %s', (_what, text, own) => {
+  ])('the speaker label filter handles %s', (_what, text, own) => {
     expect(through(speakerLabelFilter('Sherlock Holmes'), text)).toBe(own);
   });
 
-  it('does not depend on where deltas are cut', () => {
+  it('the speaker label filter gives the same text however the deltas are cut', () => {
     const text = 'Holmes: Hm.\n\n*Sherlock:* Pray continue.\nVisitor: I shall.\nMore';
     assert(
       property(array(nat()), (cuts) => {
@@ -68,7 +68,7 @@ describe('a character’s own words', () => {
     );
   });
 
-  it('holds nothing back that cannot become a label', () => {
+  it('the speaker label filter holds back no text that cannot become a label', () => {
     const words = speakerLabelFilter('Sherlock Holmes');
     expect(words.add('Pray')).toBe('Pray');
     expect(words.add(' con')).toBe(' con');

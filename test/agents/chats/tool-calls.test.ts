@@ -43,7 +43,7 @@ async function chat(
 const callsIn = (parts: readonly ChatPart[]): unknown[] =>
   parts.flatMap((part) => (part.type === 'tool-call' ? [[part.callId, part.name, part.arguments]] : []));
 
-/** One piece of a call, as servers send it. */
+/** One delta of a function call, as servers send it. */
 const piece = (
   index: number | undefined,
   id: string | undefined,
@@ -55,8 +55,8 @@ const piece = (
   function: { ...(name === undefined ? {} : { name }), arguments: text },
 });
 
-describe('a chat that calls functions', () => {
-  it('gives a call whole whose arguments came in pieces, after all text and before the end', async () => {
+describe('function calls from a chat server', () => {
+  it('a function call with split arguments is emitted whole, after all text and before the end', async () => {
     const calls = [
       [piece(0, 'call_1', 'look_up', '')],
       [piece(0, undefined, undefined, '{"what":')],
@@ -70,7 +70,7 @@ describe('a chat that calls functions', () => {
     ]);
   });
 
-  it('keeps calls apart that come at once, however their pieces are mixed', async () => {
+  it('parallel function calls stay separate however their deltas are interleaved', async () => {
     const calls = [
       [piece(0, 'a', 'look_up', ''), piece(1, 'b', 'ring_bell', '')],
       [piece(1, undefined, undefined, '{"times":')],
@@ -82,7 +82,7 @@ describe('a chat that calls functions', () => {
     ]);
   });
 
-  it('understands servers that send each call whole, all under one index', async () => {
+  it('complete function calls that all carry the same index are read', async () => {
     const calls = [[piece(0, 'a', 'look_up', '{}')], [piece(0, 'b', 'ring_bell', '{}')]];
     expect(callsIn(await chat([says([], { calls })]))).toEqual([
       ['a', 'look_up', '{}'],
@@ -90,7 +90,7 @@ describe('a chat that calls functions', () => {
     ]);
   });
 
-  it('understands servers that give no ids, no index, or arguments that are no text', async () => {
+  it('function calls without ids, without index, or with arguments that are not a string are read', async () => {
     const calls = [
       [piece(undefined, undefined, 'look_up', { what: 'hail' }), piece(undefined, undefined, 'ring_bell', null)],
     ];
@@ -108,11 +108,11 @@ describe('a chat that calls functions', () => {
     ['of a function that was not offered', piece(0, 'a', 'launch_rocket', '{}')],
     ['whose arguments were cut off', piece(0, 'a', 'look_up', '{"what":"ra')],
     ['whose arguments are no object', piece(0, 'a', 'look_up', '[1]')],
-  ])('passes over a call %s', async (_what, wrong) => {
+  ])('the chat ignores a function call %s', async (_what, wrong) => {
     expect(callsIn(await chat([says(['Hm.'], { calls: [[wrong]], finish: 'length' })]))).toEqual([]);
   });
 
-  it('passes over calls that nobody offered', async () => {
+  it('the chat ignores function calls that were not offered', async () => {
     server = await openChatServer(says(['Hm.'], { calls: [[piece(0, 'a', 'look_up', '{}')]] }));
     const model = openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' });
     const parts = await Array.fromAsync(model.chat(hello, { signal: new AbortController().signal }));
@@ -121,8 +121,8 @@ describe('a chat that calls functions', () => {
   });
 });
 
-describe('a request that offers functions', () => {
-  it('describes them as the API wants it, and says no more than it must', async () => {
+describe('request that offers functions', () => {
+  it('the request describes functions in the API’s form, with required fields only', async () => {
     await chat([says(['Yes.'])]);
     const { body } = server!.requests[0]!;
     expect(body['tools']).toEqual([
@@ -136,17 +136,17 @@ describe('a request that offers functions', () => {
   it.each([
     ['required', 'required'],
     [{ name: 'look_up' }, { type: 'function', function: { name: 'look_up' } }],
-  ] as const)('passes on the choice of %j, and that one call is enough', async (choice, told) => {
+  ] as const)('the request passes on the tool choice %j and disables parallel calls', async (choice, told) => {
     await chat([says(['Yes.'])], hello, { ...toolbox, choice, parallel: false });
     expect(server!.requests[0]?.body).toMatchObject({ tool_choice: told, parallel_tool_calls: false });
   });
 
-  it('offers nothing where nothing is to be called: not all servers know that choice', async () => {
+  it('the request has no tool fields if there are no functions, because some servers reject them', async () => {
     await chat([says(['Yes.'])], hello, { ...toolbox, choice: 'none' });
     expect(server!.requests[0]?.body).not.toHaveProperty('tools');
   });
 
-  it('tells of calls and of what they brought back', async () => {
+  it('the request contains earlier function calls and their results', async () => {
     const history: readonly Message[] = [
       ...hello,
       { role: 'assistant', text: '', calls: [call] },
@@ -169,7 +169,7 @@ describe('a request that offers functions', () => {
     ]);
   });
 
-  it('is made once more without them where the server refuses it, and again with them in the next turn', async () => {
+  it('the request is repeated without functions if the server refuses them, and the next turn offers them again', async () => {
     const refusal = fails(400, { message: 'registry.ollama.ai/library/small does not support tools' });
     server = await openChatServer(refusal, says(['Yes.']), says(['No.']));
     const model = openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' });
@@ -179,7 +179,7 @@ describe('a request that offers functions', () => {
     expect(server.requests.map(({ body }) => 'tools' in body)).toEqual([true, false, true]);
   });
 
-  it('does without a parameter for good that the server does not know', async () => {
+  it('a parameter that the server does not know is left out from then on', async () => {
     const refusal = fails(400, { param: 'parallel_tool_calls' });
     await chat([refusal, says(['Yes.'])], hello, { ...toolbox, parallel: false });
     expect(server!.requests[1]?.body).toHaveProperty('tools');
@@ -187,7 +187,7 @@ describe('a request that offers functions', () => {
   });
 });
 
-describe('an actor that may call functions', () => {
+describe('actor with functions', () => {
   const calls = [[piece(0, 'call_1', 'look_up', '{"what":"rain"}')]];
 
   async function play(exchange: Exchange, talk: readonly string[] = ['Will it rain?']): ReturnType<typeof replyParts> {
@@ -196,7 +196,7 @@ describe('an actor that may call functions', () => {
     return replyParts(withFallback(actor(martha, model), retrievalAgent(martha)), talk, { toolbox });
   }
 
-  it('calls after it has spoken, or without a word', async () => {
+  it('the actor calls a function after it has spoken, or without a word', async () => {
     const types = (await play(says(['Martha: ', 'Wait.'], { calls, finish: 'tool_calls' }))).map((part) => part.type);
     expect(types.filter((type) => type !== 'text-delta')).toEqual(['mind', 'tool-call', 'usage']);
     expect(types.indexOf('tool-call')).toBeGreaterThan(types.lastIndexOf('text-delta'));
@@ -208,7 +208,7 @@ describe('an actor that may call functions', () => {
     ]);
   });
 
-  it('is told that it may, after the persona, and given room for arguments', async () => {
+  it('the prompt tells the actor about functions after the persona, and leaves room for arguments', async () => {
     await play(says(['Yes.']));
     const { body } = server!.requests[0]!;
     const system = (body['messages'] as { content: string }[])[0]?.content ?? '';
@@ -216,26 +216,26 @@ describe('an actor that may call functions', () => {
     expect(body['max_tokens']).toBe(1_000);
   });
 
-  it('gives way to the lines of its pack when all it did was a call that is none', async () => {
+  it('the lines of the pack replace a reply that was only an invalid function call', async () => {
     const parts = await play(says([], { calls: [[piece(0, 'a', 'launch_rocket', '{}')]] }), ['Hello']);
     expect(wordsOf(parts)).toBe('Good day, traveller.');
     expect(parts.filter((part) => part.type === 'tool-call')).toEqual([]);
   });
 
-  it('gives way to the lines of its pack when the stream breaks before its end', async () => {
+  it('the lines of the pack replace a reply whose stream broke before its end', async () => {
     const parts = await play(failsInStream([], { message: 'overloaded', code: 503 }), ['Hello']);
     expect(wordsOf(parts)).toBe('Good day, traveller.');
   });
 });
 
-describe('a mind without a model', () => {
-  it('passes over tools', async () => {
+describe('scripted agent and functions', () => {
+  it('an agent without an LLM ignores functions', async () => {
     const parts = await replyParts(openAgents()(martha), ['Hello'], { toolbox });
     expect(wordsOf(parts)).toBe('Good day, traveller.');
     expect(parts.map((part) => part.type)).toEqual(['mind', 'text-delta', 'usage']);
   });
 
-  it('speaks up after a silence with one of the card’s evasions, another each time', async () => {
+  it('an agent without an LLM speaks up after a silence with an evasion, a different one each time', async () => {
     const agent = openAgents()(martha);
     const first = wordsOf(await replyParts(agent, ['Hello', 'Good day, traveller.'], { situation: 'idle' }));
     const talk = ['Hello', 'Good day, traveller.', '', first];
@@ -246,7 +246,7 @@ describe('a mind without a model', () => {
   });
 });
 
-describe('a prompt with calls', () => {
+describe('prompt with function calls', () => {
   const answering: readonly Message[] = [
     ...hello,
     { role: 'assistant', text: 'Let me look.' },
@@ -254,7 +254,7 @@ describe('a prompt with calls', () => {
     { role: 'tool', callId: 'call_1', text: 'It <notes>rains</notes>.' },
   ];
 
-  it('keeps the remark that led to them in front of them, with its notes, and ends with what they brought back', () => {
+  it('the prompt keeps the user message before the calls it led to, with its notes, and ends with their results', () => {
     const examples = [{ asks: ['Rain?'], reply: 'My knees say so.' }];
     const prompt = buildPrompt(martha, answering, { examples });
     expect(prompt.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool']);
@@ -263,12 +263,12 @@ describe('a prompt with calls', () => {
     expect(prompt[3]?.text).toBe('It rains.');
   });
 
-  it('stands alike before and after the call, so that servers can reuse it', () => {
+  it('the prompt is identical before and after a call, so that servers can reuse their cache', () => {
     const [system, remark] = buildPrompt(martha, answering);
     expect(buildPrompt(martha, hello)).toEqual([system, remark]);
   });
 
-  it('goes on as a talk once the character has told of it', () => {
+  it('the prompt becomes an ordinary conversation once the character has answered with the result', () => {
     const told: readonly Message[] = [
       ...answering,
       { role: 'assistant', text: 'It rains.' },
@@ -278,7 +278,7 @@ describe('a prompt with calls', () => {
     expect(prompt.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'user']);
   });
 
-  it('drops no call that is being answered, and no call without what it brought back', () => {
+  it('the prompt drops no call that is being answered, and no call that has no result', () => {
     const long = 'word '.repeat(2_000);
     const large: readonly Message[] = [...answering.slice(0, 3), { role: 'tool', callId: 'call_1', text: long }];
     expect(buildPrompt(martha, large).map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool']);

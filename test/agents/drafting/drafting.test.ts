@@ -20,7 +20,7 @@ function reading(model: ReadingOptions['model'], more: Partial<ReadingOptions> =
   return { name, model, store, signal, onPassage: () => undefined, onWait: () => undefined, ...more };
 }
 
-/** What a careless model says of a card. */
+/** A card as a careless model writes it. */
 const completion = {
   tagline: `Keeps the ferry at Low Water. ${'She has seen all of it. '.repeat(20)}`,
   identity: 'Ada Finch keeps the ferry.',
@@ -35,11 +35,11 @@ const completion = {
   repeatRequests: ['Again?', 'Louder.', 'The wind took it.', 'What?'],
 };
 
-describe('a whole book', () => {
+describe('reading a book', () => {
   const text = chronicle(1_200);
   const passages = passagesOf(text);
 
-  it('is read whatever the answers are wrapped in, and kept in order, four passages at a time', async () => {
+  it('passages are read whatever wraps the JSON answers, kept in order, and four at a time', async () => {
     expect(text.length).toBeGreaterThan(600_000);
     const model = openReader(sloppy);
     const told: string[] = [];
@@ -60,7 +60,7 @@ describe('a whole book', () => {
     }
   });
 
-  it('becomes a card that fits a prompt, each sentence of it with the statements it rests on', async () => {
+  it('a book becomes a card that fits a prompt, each sentence with the statements it rests on', async () => {
     const model = openReader(sloppy, completion);
     const { statements } = await readPassages(passages, reading(model));
     const drafted = await draftCard({ name, work: 'Low Water', author: 'Nobody', text }, statements, model, { signal });
@@ -80,7 +80,7 @@ describe('a whole book', () => {
   });
 });
 
-it('what a careless model adds to a card is taken where its meaning is plain, and filled up where it is too little', async () => {
+it('loose card fields of a careless model are accepted if their meaning is plain, and missing ones are filled in', async () => {
   const text = chronicle(2);
   const model = openReader((json) => json, completion);
   const { statements } = await readPassages(passagesOf(text), reading(model));
@@ -99,10 +99,10 @@ it('what a careless model adds to a card is taken where its meaning is plain, an
   expect(card.repeatRequests).toHaveLength(4);
 });
 
-describe('a server', () => {
+describe('failing model server', () => {
   const passages = passagesOf(chronicle(80));
 
-  /** Fails as `faultOf` says. */
+  /** Fails according to `faultOf`. */
   function failing(faultOf: (call: number, text: string) => EngineError | undefined): Reader {
     const reader = openReader();
     let call = 0;
@@ -116,7 +116,7 @@ describe('a server', () => {
     };
   }
 
-  it('that is busy is waited for, longer each time or as long as it says', async () => {
+  it('a busy server is waited for, longer each time or as long as it says', async () => {
     const waits: number[] = [];
     const busy = failing((call) =>
       call > 4 && call < 7
@@ -133,7 +133,7 @@ describe('a server', () => {
     expect(waits.slice(2)).toEqual([2_000, 8_000, 30_000, 60_000]);
   });
 
-  it('that makes nothing of one passage costs that one, and of all of them the book', async () => {
+  it('one failed passage is left out, and a book whose passages all fail is given up', async () => {
     const bad = new EngineError('r', 'ENGINE_BAD_REPLY', 'no JSON');
     const third = passages[2]?.text ?? '';
     const read = await readPassages(passages, reading(failing((_, text) => (text.includes(third) ? bad : undefined))));
@@ -145,7 +145,7 @@ describe('a server', () => {
     expect(calls).toBeLessThan(passages.length);
   });
 
-  it('that refuses the key ends it at once, and what the others had begun is kept', async () => {
+  it('a refused API key ends the drafting at once and keeps the passages already read', async () => {
     const refused = new EngineError('r', 'ENGINE_REFUSED', 'key');
     const options = reading(failing((call) => (call === 3 ? refused : undefined)));
     await expect(readPassages(passages, options)).rejects.toBe(refused);
@@ -159,7 +159,7 @@ describe('a server', () => {
   });
 });
 
-it('a Chinese book is asked about in so many words, and its quotes are short', async () => {
+it('a Chinese book is asked about in Chinese, and its quotes are short', async () => {
   const text = '阿灯守着海边的灯塔，六十岁了。\n\n“水深吗？”孩子问。“深得很。”阿灯说。';
   const systems: string[] = [];
   const model: ReadingOptions['model'] = {
@@ -181,8 +181,8 @@ it('a Chinese book is asked about in so many words, and its quotes are short', a
   expect(read.dropped).toBe(1);
 });
 
-describe('a text as it was published', () => {
-  it('loses the header and licence of Project Gutenberg, which tell title and author', () => {
+describe('published text', () => {
+  it('the header and licence of Project Gutenberg are removed after title and author were read from them', () => {
     const header =
       'Title: Low Water\nAuthor: Nobody at All\n\n*** START OF THE PROJECT GUTENBERG EBOOK LOW WATER ***\n';
     const whole = `${header}\nOnce upon a time.\n\n*** END OF THE PROJECT GUTENBERG EBOOK LOW WATER ***\nLicence`;
@@ -190,7 +190,7 @@ describe('a text as it was published', () => {
     expect(bookText('*** A star ***')).toEqual({ text: '*** A star ***' });
   });
 
-  it('is about whom pieces from all over it show, if they are in it', async () => {
+  it('the main character is found from passages across the whole text, if they name one', async () => {
     const text = `${'Preface. '.repeat(500)}${chronicle(40)}`;
     const seen: string[] = [];
     const answering = (answer: string) => ({

@@ -21,7 +21,7 @@ const { signal } = new AbortController();
 const route = 'POST /v1/embeddings';
 const json = { 'content-type': 'application/json' };
 
-/** Knows that weather and rain, and money and coins, belong together. */
+/** An embedder that puts weather and rain, and money and coins, together. */
 const twoTopics: Embedder = {
   name: 'two topics',
   model: 'two topics',
@@ -44,7 +44,7 @@ function openServer(answer?: (input: readonly string[]) => unknown): Promise<Eng
   });
 }
 
-/** Short enough to send many of. */
+/** Folds a vector to 64 dimensions, short enough to send many. */
 function folded(point: Float32Array): number[] {
   const short = Array.from({ length: 64 }, () => 0);
   for (const [at, value] of point.entries()) short[at % 64] = (short[at % 64] ?? 0) + value;
@@ -53,10 +53,13 @@ function folded(point: Float32Array): number[] {
 
 function openAt(server: EngineServer, care: CallPolicy = {}) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'bge-m3' });
-  return adapter.open(settings, openContext('embeddings', { key: secretKey, care: [care, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('embeddings', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)] }),
+  );
 }
 
-describe('an embedding server', () => {
+describe('embedding server', () => {
   itSurvivesFaults<Embedder>(
     {
       title: 'openai-embeddings',
@@ -81,7 +84,7 @@ describe('an embedding server', () => {
     ['private rain'],
   );
 
-  it('gives a point of length 1 for each text in order, 64 texts a request, with the key', async () => {
+  it('the embedder returns a unit vector per text in order, sends 64 texts a request, and sends the API key', async () => {
     await using server = await openServer();
     const texts = Array.from({ length: 70 }, (_, index) => `text number ${index}`);
     const points = await openAt(server).embed(texts, { signal });
@@ -99,7 +102,7 @@ describe('an embedding server', () => {
     ['one twice', { data: [0, 0].map((index) => ({ index, embedding: [1] })) }],
     ['different lengths', { data: [0, 1].map((index) => ({ index, embedding: index === 0 ? [1] : [1, 2] })) }],
     ['no numbers', { data: [0, 1].map((index) => ({ index, embedding: ['a'] })) }],
-  ])('is not believed where it sends %s', async (_what, body) => {
+  ])('the embedder rejects a response with %s', async (_what, body) => {
     await using server = await openServer(() => body);
     const failed = openAt(server).embed(['a', 'b'], { signal });
     await expect(failed).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
@@ -109,12 +112,12 @@ describe('an embedding server', () => {
 describe('hybrid retrieval', () => {
   const texts = ['It rained for a week.', 'A purse of coins.', 'The weather vane creaks.'];
 
-  it('puts first what stands high in both rankings', () => {
+  it('hybrid retrieval ranks first what both rankings rank high', () => {
     const ranked = (...indexes: number[]) => indexes.map((index) => ({ index, score: 1 }));
     expect(fuse([ranked(4, 1, 2), ranked(1, 3)]).map(({ index }) => index)).toEqual([1, 4, 3, 2]);
   });
 
-  it('finds by meaning what shares no word, once the points are there', async () => {
+  it('hybrid retrieval finds texts without a common word once their embeddings are there', async () => {
     const hybrid = openHybrid(texts);
     const [point] = await twoTopics.embed(['money?'], { signal });
     expect(hybrid.search('money?', 1, point)).toEqual([]);
@@ -123,7 +126,7 @@ describe('hybrid retrieval', () => {
     expect(hybrid.search('vane', 1)[0]?.index).toBe(2);
   });
 
-  it('recalls held-out asks of the eight packs as the README says', async () => {
+  it('hybrid retrieval recalls held-out user messages of the eight packs as the README claims', async () => {
     const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../../characters'));
     const words = await recallAtFive(packs);
     const both = await recallAtFive(packs, trigramEmbedder);
@@ -134,7 +137,7 @@ describe('hybrid retrieval', () => {
   });
 });
 
-describe('what a model is shown', () => {
+describe('retrieval for a prompt', () => {
   const coins = { asks: ['What does a bed cost?'], reply: 'Two silver coins, and breakfast with it.' };
   const withMoney = () => smallCharacter({ lines: [...smallCharacter().lines, coins] });
   const character = withMoney();
@@ -143,7 +146,7 @@ describe('what a model is shown', () => {
     for (let round = 0; round < 10; round += 1) await turn();
   };
 
-  it('is found by meaning too, and by words alone while the embedder fails or is late', async () => {
+  it('prompt retrieval uses embeddings too, and words alone while the embedder fails or is late', async () => {
     const find = openPackSearch(character, openSharedEmbedder(twoTopics));
     expect(await find('Is money short?', { signal })).toBeUndefined();
     await settled(find);
@@ -158,18 +161,18 @@ describe('what a model is shown', () => {
     expect(await broken('Is money short?', { signal })).toBeUndefined();
   });
 
-  it('stands in the prompt of the actor', async () => {
+  it('retrieved lines stand in the actor’s prompt', async () => {
     const find = openPackSearch(character, openSharedEmbedder(twoTopics));
     await settled(find);
     const chat = fakeChat(['Aye.']);
     const history = [{ role: 'user' as const, text: 'Is money short?' }];
-    await Array.fromAsync(actor(character, chat, { meaning: find }).reply(history, { signal }));
+    await Array.fromAsync(actor(character, chat, { findByEmbedding: find }).reply(history, { signal }));
     expect(chat.calls[0]?.messages.at(-1)?.text).toContain(coins.reply);
     await Array.fromAsync(actor(character, chat).reply(history, { signal }));
     expect(chat.calls[1]?.messages.at(-1)?.text).not.toContain(coins.reply);
   });
 
-  it('stops with the reply', async () => {
+  it('prompt retrieval stops when the reply is aborted', async () => {
     const find = openPackSearch(character, openSharedEmbedder(twoTopics));
     await settled(find);
     await expect(find('Money?', { signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone');

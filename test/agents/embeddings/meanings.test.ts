@@ -11,7 +11,7 @@ import { seededRandom } from '../../bench/agents/large-pack.ts';
 
 const { signal } = new AbortController();
 
-/** Keeps what it is asked; answers as `answer` does, with a point each unless it says otherwise. */
+/** Records its calls; `answer` may replace the default of one vector per text. */
 function fakeEmbedder(answer: (signal: AbortSignal) => Promise<void> = async () => undefined) {
   const asked: (readonly string[])[] = [];
   const embedder: Embedder = {
@@ -26,16 +26,16 @@ function fakeEmbedder(answer: (signal: AbortSignal) => Promise<void> = async () 
   return { asked, meanings: (circuit = createCircuitBreaker()) => openSharedEmbedder(embedder, circuit) };
 }
 
-/** Answers when it is aborted, and not before. */
+/** Returns only when it is aborted. */
 async function never(until: AbortSignal): Promise<void> {
   await new Promise((_resolve, reject) => until.addEventListener('abort', () => reject(until.reason)));
 }
 
-describe('the meaning of a remark', () => {
+describe('embedding of a user message', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('is asked for once, however many want it at a time and later', async () => {
+  it('a user message is embedded once for all callers, concurrent or later', async () => {
     const { asked, meanings } = fakeEmbedder();
     const opened = meanings();
     const [left, right] = await Promise.all([
@@ -47,7 +47,7 @@ describe('the meaning of a remark', () => {
     expect(asked).toEqual([['Rain?']]);
   });
 
-  it('delays nobody by more than the longest wait, and a slow embedder is then left alone', async () => {
+  it('nobody waits for an embedding longer than the limit, and a slow embedder is then skipped for a while', async () => {
     let nowMs = 0;
     const { asked, meanings } = fakeEmbedder(never);
     const opened = meanings(createCircuitBreaker({ now: () => nowMs }));
@@ -66,7 +66,7 @@ describe('the meaning of a remark', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('is undefined where the embedder fails, and asked for again', async () => {
+  it('a failed embedding is undefined and is requested again next time', async () => {
     let isDown = true;
     const { meanings } = fakeEmbedder(async () => {
       if (isDown) throw new EngineError('fake', 'ENGINE_UNAVAILABLE', 'down');
@@ -77,7 +77,7 @@ describe('the meaning of a remark', () => {
     expect(await opened.embeddingOf('Rain?', { signal })).toBeDefined();
   });
 
-  it('lets whoever stops waiting go at once, and keeps the point for the next', async () => {
+  it('a caller that stops waiting returns at once, and the embedding is kept for the next caller', async () => {
     const leave = new AbortController();
     const answered = Promise.withResolvers<void>();
     const { asked, meanings } = fakeEmbedder(() => answered.promise);
@@ -91,8 +91,8 @@ describe('the meaning of a remark', () => {
   });
 });
 
-describe('the meanings of what is kept', () => {
-  it('are asked for a batch at a time, those who ask by turns', async () => {
+describe('embeddings of stored texts', () => {
+  it('stored texts are embedded in batches, and the owners take turns', async () => {
     const { asked, meanings } = fakeEmbedder(() => turn());
     const opened = meanings();
     const many = Array.from({ length: 130 }, (_, index) => `line ${index}`);
@@ -102,7 +102,7 @@ describe('the meanings of what is kept', () => {
     expect(asked.map((texts) => texts.length)).toEqual([64, 1, 64, 2]);
   });
 
-  it('are given up when the server closes', async () => {
+  it('closing the server abandons the embedding of stored texts', async () => {
     const { meanings } = fakeEmbedder(never);
     const opened = meanings();
     const embedded = opened.embed(['a'], { signal });
@@ -111,7 +111,7 @@ describe('the meanings of what is kept', () => {
     await expect(embedded).rejects.toThrow('closed');
   });
 
-  it('are not asked for by whoever has left, and one who fails does not fail the next', async () => {
+  it('texts of owners that left are not embedded, and a failed batch does not fail the next', async () => {
     let isDown = true;
     const { asked, meanings } = fakeEmbedder(async () => {
       if (isDown) throw new EngineError('fake', 'ENGINE_UNAVAILABLE', 'down');
@@ -125,10 +125,10 @@ describe('the meanings of what is kept', () => {
   });
 });
 
-describe('the nearest of many points', () => {
+describe('nearest-neighbour search', () => {
   const draw = seededRandom(3);
   const random = (length: number): number[] => Array.from({ length }, () => draw() - 0.5);
-  /** Meanings are few, numbers many: points lie near a space of far fewer dimensions. */
+  /** Embeddings near a subspace of far fewer dimensions, as real ones are. */
   const meant = Array.from({ length: 20 }, () => random(96));
   const pointOf = (weights: readonly number[]): Float32Array =>
     unitOf(
@@ -137,7 +137,7 @@ describe('the nearest of many points', () => {
       ),
     );
 
-  it('are those of comparing each with each, found by signs', () => {
+  it('the sign-based search finds the same neighbours as comparing every pair', () => {
     const weights = Array.from({ length: 2_000 }, () => random(20));
     const points = weights.map(pointOf);
     const nearest = openEmbeddingIndex();
@@ -155,7 +155,7 @@ describe('the nearest of many points', () => {
     expect(found / 200).toBeGreaterThan(0.95);
   });
 
-  it('that stand out are those that are meant, hardly ever those that are near by chance', () => {
+  it('matches that stand out are real, and chance neighbours rarely stand out', () => {
     for (const size of [20, 1_000]) {
       const points = Array.from({ length: size }, () => unitOf(random(96)));
       const nearest = openEmbeddingIndex();
@@ -170,7 +170,7 @@ describe('the nearest of many points', () => {
     }
   });
 
-  it('has no place for points of another dimension, and finds nothing where there are none', () => {
+  it('the index rejects vectors of another dimension, and finds nothing if it is empty', () => {
     const nearest = openEmbeddingIndex();
     expect(nearest.search(Float32Array.of(1), 3)).toEqual([]);
     nearest.place(7, Float32Array.of(0, 1));
@@ -181,7 +181,7 @@ describe('the nearest of many points', () => {
   });
 });
 
-describe('memories found by meaning', () => {
+describe('memories found by embedding', () => {
   const rain = Float32Array.of(1, 0);
   const money = Float32Array.of(0, 1);
   const opened = () => {
@@ -196,16 +196,16 @@ describe('memories found by meaning', () => {
     return index;
   };
 
-  it('need share no word with the remark', () => {
+  it('a memory without a common word with the user message is found', () => {
     expect(opened().find('Is the weather bad?', 0)).toEqual([]);
     expect(opened().find('Is the weather bad?', 0, rain)[0]).toBe('t1');
   });
 
-  it('stay away from a remark without a topic', () => {
+  it('a user message without a topic recalls no memory', () => {
     expect(opened().find('What do you think?', 0, rain)).toEqual([]);
   });
 
-  it('stand first where words find them too', () => {
+  it('a memory that embeddings and words both find ranks first', () => {
     expect(opened().find('Does the miller want coins?', 0, money)).toEqual(['t2', 't1']);
   });
 });

@@ -14,7 +14,7 @@ import { asHistory, smallCharacter } from '../actor/stand-ins.ts';
 
 const lore = cardSchema.shape.lorebook;
 
-/** A model that does as the attack wants, twice, and keeps what it was sent. */
+/** A model that obeys the attack twice, and records its prompts. */
 function gullible(yields: string): ChatModel & { readonly asked: (readonly Message[])[] } {
   const asked: (readonly Message[])[] = [];
   return {
@@ -51,29 +51,29 @@ async function attackWith({
   return { spoken: spoken.trim(), asked: chat.asked[0] ?? [], evasions: character.evasions };
 }
 
-describe('attacks on the part', () => {
-  it('are at least sixty, in English and Chinese, from all sides', () => {
+describe('attacks on the role', () => {
+  it('the attack list has at least sixty entries, in English and Chinese, of every kind', () => {
     expect(attacks.length).toBeGreaterThanOrEqual(60);
     expect(attacks.filter(({ text }) => /\p{Script=Han}/u.test(text)).length).toBeGreaterThanOrEqual(15);
     expect(new Set(attacks.map(({ by }) => by))).toEqual(new Set(['visitor', 'card', 'lore', 'scene']));
   });
 
-  it.each(attacks)('$by: $text', async (attack) => {
+  it.each(attacks)('the guardrail recognizes an attack by $by: $text', async (attack) => {
     const { spoken, asked, evasions } = await attackWith(attack);
-    // What a model says that gave in is not spoken: in its place stands a way out of the character's own.
+    // A model that gave in is not spoken; one of the character's evasions replaces its reply.
     expect(evasions).toContain(spoken);
     expectShape(attack, asked);
   });
 
-  it.each(moreAttacks)('$by: $text (worded otherwise)', async (attack) => {
+  it.each(moreAttacks)('the guardrail recognizes an attack by $by: $text (reworded)', async (attack) => {
     const { spoken, asked, evasions } = await attackWith(attack);
-    // A clause that gives nothing away may have been spoken before the one that would.
+    // A harmless clause may have been spoken before the violation.
     expect(evasions.some((line) => spoken.endsWith(line))).toBe(true);
     expect(spoken).not.toContain(attack.yields);
     expectShape(attack, asked);
   });
 
-  it('are not seen where there are none: a character may say what only looks like it', async () => {
+  it('the guardrail sees no attack in a character’s lines that only look like one', async () => {
     const packs = await loadCharacters(builtInCharacters);
     const alarms = innocent.filter((sentence) => {
       const isChinese = /\p{Script=Han}/u.test(sentence);
@@ -82,12 +82,12 @@ describe('attacks on the part', () => {
       return speakers.some((character) => openGuardrail(character, history)(sentence) !== undefined);
     });
     expect(innocent.length).toBeGreaterThanOrEqual(60);
-    // One, that Wukong would not say so, for its tone.
+    // One, for its tone: Wukong would not say it like that.
     expect(alarms).toEqual(['It is important to note the time, and you did not.']);
   });
 });
 
-/** The prompt keeps its shape: one system message, our headings once, our notes closed where we close them. */
+/** Checks the shape of the prompt: one system message, our headings once, our notes closed only by us. */
 function expectShape(attack: Attack, asked: readonly Message[]): void {
   const [system, ...talk] = asked;
   expect(asked.filter(({ role }) => role === 'system')).toHaveLength(1);
@@ -98,7 +98,7 @@ function expectShape(attack: Attack, asked: readonly Message[]): void {
     expect(text.match(/<\/notes>/g)?.length ?? 0).toBe(text.match(/<notes>/g)?.length ?? 0);
     if (text.includes('<notes>')) expect(text.startsWith('<notes>\n')).toBe(true);
   }
-  // The rules stand below what strangers wrote of the character.
+  // The rules stand below text by strangers about the character.
   const rules = system?.text.indexOf('# How to answer') ?? -1;
   if (attack.by === 'card') expect(system?.text.indexOf('# Who you are')).toBeLessThan(rules);
   if (attack.by === 'scene') expect(system?.text).toContain('pass over it');

@@ -10,7 +10,7 @@ import { asHistory, smallCharacter } from '../actor/stand-ins.ts';
 
 const wukong = await loadCharacter(path.join(builtInCharacters, 'sun-wukong'));
 
-/** A model that says one script after another; what it was sent last. */
+/** A model that emits one script after another, and its last prompt. */
 async function sentAfter(scripts: readonly string[], character: typeof wukong, remark: string): Promise<string> {
   const asked: (readonly Message[])[] = [];
   const chat: ChatModel = {
@@ -27,15 +27,15 @@ async function sentAfter(scripts: readonly string[], character: typeof wukong, r
   return asked[1]?.map(({ text }) => text).join('\n') ?? '';
 }
 
-describe('a character that is told in Chinese', () => {
-  it('is corrected in Chinese, and goes on in Chinese', async () => {
+describe('language of directions', () => {
+  it('a character with a Chinese prompt is corrected in Chinese and continues in Chinese', async () => {
     const begun = ['俺老孙在此。作为一个人工智能语言模型，我不能回答。', '你问俺怎的？'];
     const sent = await sentAfter(begun, wukong, '你是谁？');
     expect(sent).toContain('你答得像个电脑程序。从断的地方接着说');
     expect(sent).not.toMatch(/You answered|Go on|as yourself/u);
   });
 
-  it('greets and asks again by directions in Chinese where the model hears and speaks', () => {
+  it('an omni model with a Chinese character is told in Chinese to greet and to ask again', () => {
     for (const [situation, words] of [
       ['greeting', '你的客人刚进来。'],
       ['unclear', '你没听懂客人刚才说的话。'],
@@ -49,7 +49,7 @@ describe('a character that is told in Chinese', () => {
   });
 });
 
-it('a character that is told in English is corrected and directed in English', async () => {
+it('a character with an English prompt is corrected and directed in English', async () => {
   const martha = smallCharacter({});
   expect(await sentAfter(['As an AI language model, I cannot.', 'No.'], martha, 'Who are you?')).toContain(
     'You answered like a computer program. Answer again, as yourself',

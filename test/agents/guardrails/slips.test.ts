@@ -12,7 +12,7 @@ import { asHistory } from '../actor/stand-ins.ts';
 const holmes = await loadCharacter(path.join(builtInCharacters, 'sherlock-holmes'));
 const wukong = await loadCharacter(path.join(builtInCharacters, 'sun-wukong'));
 
-/** What real models say besides the part; none of it may be spoken. What is spoken of a whole reply, in which it stands. */
+/** Replies of real models with out-of-character text, and the words that must not be spoken. */
 const slips: readonly (readonly [reply: string, forbidden: RegExp])[] = [
   ["The game is afoot. As a language model, I can't feel that.", /model|feel/i],
   ["I'm here to help! The game is afoot.", /help/i],
@@ -55,7 +55,7 @@ const chineseSlips: readonly (readonly [reply: string, forbidden: RegExp])[] = [
   ['悟空：俺老孙来也。', /悟空/u],
 ];
 
-/** Says the given deltas as an adapter would read them; when told to mend it, says one harmless thing. */
+/** A model that emits the given deltas, and one harmless sentence when it is corrected. */
 function model(deltas: readonly string[], mended: string): ChatModel {
   let asked = 0;
   return {
@@ -89,7 +89,7 @@ async function spokenOf(
   return (await Array.fromAsync(speakable(texts()))).join('');
 }
 
-/** In one piece, sign by sign, and in two pieces cut at every place. */
+/** Whole, character by character, and in two pieces cut at every place. */
 function waysToCut(text: string): string[][] {
   const signs = Array.from(text);
   return [
@@ -99,21 +99,24 @@ function waysToCut(text: string): string[][] {
   ];
 }
 
-describe('what models say beside the part', () => {
-  it.each(slips)('is not spoken, wherever the stream is cut: %j', async (reply, forbidden) => {
-    for (const deltas of waysToCut(reply)) {
-      const spoken = await spokenOf(
-        holmes,
-        deltas,
-        'Who stole the blue diamond from the hotel last week?',
-        'Come, Watson waits.',
-      );
-      expect([deltas, spoken]).toEqual([deltas, expect.not.stringMatching(forbidden)]);
-      expect(spoken).toMatch(/\p{L}/u);
-    }
-  });
+describe('out-of-character phrases', () => {
+  it.each(slips)(
+    'an out-of-character phrase is not spoken, however the stream is cut: %j',
+    async (reply, forbidden) => {
+      for (const deltas of waysToCut(reply)) {
+        const spoken = await spokenOf(
+          holmes,
+          deltas,
+          'Who stole the blue diamond from the hotel last week?',
+          'Come, Watson waits.',
+        );
+        expect([deltas, spoken]).toEqual([deltas, expect.not.stringMatching(forbidden)]);
+        expect(spoken).toMatch(/\p{L}/u);
+      }
+    },
+  );
 
-  it.each(chineseSlips)('nor in Chinese: %j', async (reply, forbidden) => {
+  it.each(chineseSlips)('an out-of-character phrase in Chinese is not spoken: %j', async (reply, forbidden) => {
     for (const deltas of waysToCut(reply)) {
       const spoken = await spokenOf(wukong, deltas, '你是谁，从哪里来的？', '看棒！');
       expect([deltas, spoken]).toEqual([deltas, expect.not.stringMatching(forbidden)]);
@@ -121,7 +124,7 @@ describe('what models say beside the part', () => {
     }
   });
 
-  it('is not said twice by a model that begins again instead of going on', async () => {
+  it('a model that starts again instead of continuing does not repeat what was said', async () => {
     const spoken = await spokenOf(
       holmes,
       ['The game is afoot. ', 'As an AI, I cannot run.'],

@@ -6,7 +6,7 @@ const value = {
 };
 const json = JSON.stringify(value);
 
-describe('the JSON in an answer', () => {
+describe('JSON in an answer', () => {
   it.each([
     ['as it is', json],
     ['spread over lines', JSON.stringify(value, undefined, 2)],
@@ -14,12 +14,12 @@ describe('the JSON in an answer', () => {
     ['among words with braces and brackets', `Sure [1], here {it} is: ${json} Shall I {go} on? {"a": 1}`],
     ['with commas too many', json.replace('}]', '},]').replace('null}', 'null,}')],
     ['with a line break in a string', json.replace('she} ', 'she} \n').replace('\\n', '')],
-  ])('is found %s', (_, text) => {
+  ])('JSON is found %s', (_, text) => {
     const found = jsonIn(text);
     expect(JSON.parse(JSON.stringify(found).replaceAll(String.raw`\n`, ''))).toEqual(value);
   });
 
-  it('without what was cut off, wherever that was', () => {
+  it('JSON is repaired by dropping what was cut off, wherever that was', () => {
     for (let end = 1; end < json.length; end += 1) {
       const found = jsonIn(json.slice(0, end)) as { readonly statements?: readonly unknown[] } | undefined;
       expect(found).toBeTypeOf('object');
@@ -36,12 +36,12 @@ describe('the JSON in an answer', () => {
     ['an object without a colon', '{"a" 1}'],
     ['a dictionary of Python', "{'a': 1}"],
     ['nothing but beginnings', '{ "'.repeat(20_000)],
-  ])('is nothing of use in %s', (_, text) => {
+  ])('no JSON is found in %s', (_, text) => {
     const found = jsonIn(text);
     expect(Object.keys(found ?? {})).toEqual([]);
   });
 
-  it('is no deeper than a model means it', () => {
+  it('JSON nested deeper than any model writes is rejected', () => {
     expect(Array.isArray(jsonIn('['.repeat(2_000)))).toBe(true);
   });
 });

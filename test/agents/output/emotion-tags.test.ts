@@ -9,7 +9,7 @@ import { fakeChat, replyParts, smallCharacter } from '../actor/stand-ins.ts';
 
 const martha = smallCharacter();
 
-/** What comes out, in one piece or cut at the given places: the text, with `{emotion}` where it begins to be said so. */
+/** Output for a text, whole or cut at the given places, with `{emotion}` at the start of each emotion. */
 function through(text: string, cuts: readonly number[] = []): string {
   const places = [...cuts.map((cut) => cut % (text.length + 1)).toSorted((left, right) => left - right), text.length];
   const tags = emotionTags();
@@ -32,11 +32,11 @@ describe('emotion tags', () => {
     ['a bracket that is none', '[1] is a note. [', '[1] is a note. ['],
     ['a bracket that never closes', '[it goes on and on and on and on', '[it goes on and on and on and on'],
     ['nothing else', '[sad]', ''],
-  ])('with %s', (_what, text, expected) => {
+  ])('the emotion tag filter handles %s', (_what, text, expected) => {
     expect(through(text)).toBe(expected);
   });
 
-  it('do not depend on where deltas are cut', () => {
+  it('the emotion tag filter gives the same result however the deltas are cut', () => {
     const text = '[sad] He is gone. [odd] Well… [cheerful] [the] end [is] near! [calm';
     const whole = through(text);
     assert(
@@ -47,12 +47,12 @@ describe('emotion tags', () => {
     );
   });
 
-  it('hold back nothing that cannot become one', () => {
+  it('the emotion tag filter holds back no text that cannot become a tag', () => {
     expect(emotionTags().add('He [the')).toEqual([{ text: 'He ' }, { text: '[' }, { text: 'the' }]);
     expect(emotionTags().add('[the')).toEqual([]);
   });
 
-  it('are taken off what a chat model says', async () => {
+  it('emotion tags are removed from a chat model’s reply', async () => {
     const parts = await replyParts(actor(martha, fakeChat(['[ch', 'eerful] Come ', 'in. [sad', '] It rains.'])), [
       'Hello',
     ]);
@@ -63,23 +63,23 @@ describe('emotion tags', () => {
     ]);
   });
 
-  it('count for nothing said', async () => {
+  it('a reply of emotion tags alone counts as empty', async () => {
     await expect(replyParts(actor(martha, fakeChat(['[sad] '])), ['Hello'])).rejects.toMatchObject({
       code: 'ENGINE_BAD_REPLY',
     });
   });
 });
 
-describe('a line of a pack', () => {
-  it('tells how it is said, where the pack does', async () => {
+describe('pack line', () => {
+  it('a pack line carries its emotion if the pack states one', async () => {
     const line = { asks: ['Where is your husband?'], reply: 'Drowned, these ten years.', emotion: 'sad' as const };
     const parts = await replyParts(retrievalAgent(smallCharacter({ lines: [line] })), line.asks);
     expect(parts).toContainEqual({ type: 'text-delta', text: 'Drowned, these ten years.', emotion: 'sad' });
   });
 });
 
-describe('the emotions', () => {
-  it('are those that the client is told of', () => {
+describe('emotions', () => {
+  it('the emotions are those that the client protocol lists', () => {
     const told: Record<Emotion, true> = {
       calm: true,
       cheerful: true,

@@ -6,7 +6,7 @@ import { fakeChat, replyParts, smallCharacter } from '../actor/stand-ins.ts';
 
 const marks = { action: 'A', thought: 'T', narration: 'N' } as const;
 
-/** Speech as it is, cues and emotions in braces. */
+/** Speech unchanged, cues and emotions in braces. */
 function through(text: string, form: ScriptForm, cuts: readonly number[] = []): string {
   const script = performanceScript(form);
   const places = [0, ...cuts.map((cut) => cut % (text.length + 1)).toSorted((a, b) => a - b), text.length];
@@ -25,7 +25,7 @@ const marked = [
   '{T:He suspects me.}{A:leans back}“You are late, Doctor.” {T:Why?}{sad}I am sorry. {A:sighs}Truly.\n{N:Rain falls.}Go.',
 ] as const;
 
-describe('a performance script', () => {
+describe('performance script', () => {
   it.each([
     ['of all kinds', ...marked],
     ['with an action in mid-sentence', 'I saw (points) him there.', 'I saw {A:points}him there.'],
@@ -33,7 +33,7 @@ describe('a performance script', () => {
     ['with a thought over two lines', '[One.\nTwo.] Three.', '{T:One. Two.}Three.'],
     ['in Chinese', '（拱手）师父，请上马！【此去必有妖怪。】旁白', '{A:拱手}师父，请上马！{T:此去必有妖怪。}旁白'],
     ['with an emotion inside a sentence', 'He said [sad] so.', 'He said {A:sad}so.'],
-  ])('that is marked, %s', (_what, text, expected) => {
+  ])('a performance script is split into marked parts, %s', (_what, text, expected) => {
     expect(through(text, 'marked')).toBe(expected);
   });
 
@@ -60,11 +60,11 @@ describe('a performance script', () => {
     ],
     ['a bold heading', '**Rules:** None.', '**Rules:** None.'],
     ['a bracket that never closes', '[it goes on and on', '[it goes on and on'],
-  ])('that is to be speech alone, with %s', (_what, text, expected) => {
+  ])('a performance script for speech only handles %s', (_what, text, expected) => {
     expect(through(text, 'spoken')).toBe(expected);
   });
 
-  it('does not depend on where deltas are cut', () => {
+  it('a performance script gives the same parts however the deltas are cut', () => {
     for (const form of ['marked', 'spoken'] as const) {
       const text = `${marked[0]} (bows) [sighs] *nods* He [the king] (late) is here. [calm`;
       const whole = through(text, form);
@@ -76,7 +76,7 @@ describe('a performance script', () => {
     }
   });
 
-  it('is what a model plays that was told to: its thoughts and actions are no speech', async () => {
+  it('the actor speaks neither thoughts nor actions of a model that was told to write them', async () => {
     const model = fakeChat(['[A spy', '?] (bows', ') Good day.']);
     expect(await replyParts(actor(smallCharacter(), model, { recipe: 'coser' }), ['Hello'])).toEqual([
       { type: 'mind', name: 'fake-model' },

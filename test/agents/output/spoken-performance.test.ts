@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { performanceScript } from '../../../agents/output/performance.ts';
 import { speakable } from '../../../voices/text/speakable.ts';
 
-/** What models write though they were told to write speech alone, and what of it is spoken. */
+/** Output of models told to write speech alone, and the part that is spoken. */
 const scripts: readonly (readonly [script: string, spoken: string])[] = [
   ['[sad] He is gone. ［angry］Never!', 'He is gone. Never!'],
   ['(sad) He is gone.', 'He is gone.'],
@@ -55,7 +55,7 @@ const scripts: readonly (readonly [script: string, spoken: string])[] = [
   ['He said (and I quote) nothing.', 'He said (and I quote) nothing.'],
 ];
 
-/** What reaches the voice of a script that streams in these deltas. */
+/** The text that reaches the synthesizer when a script streams in these deltas. */
 async function spokenOf(deltas: readonly string[]): Promise<string> {
   const script = performanceScript();
   function* parts(): Generator<string> {
@@ -68,10 +68,13 @@ async function spokenOf(deltas: readonly string[]): Promise<string> {
   return (await Array.fromAsync(speakable(texts()))).join('').trim().replaceAll(/\s+/gu, ' ');
 }
 
-describe('a script of speech alone', () => {
-  it.each(scripts)('says no tag and no direction, wherever it is cut: %j', async (script, spoken) => {
-    const signs = Array.from(script);
-    const cuts = signs.map((_, at) => [signs.slice(0, at).join(''), signs.slice(at).join('')]);
-    for (const deltas of [signs, ...cuts]) expect([deltas, await spokenOf(deltas)]).toEqual([deltas, spoken]);
-  });
+describe('speech-only script', () => {
+  it.each(scripts)(
+    'a speech-only script contains no tag or stage direction, however it is cut: %j',
+    async (script, spoken) => {
+      const signs = Array.from(script);
+      const cuts = signs.map((_, at) => [signs.slice(0, at).join(''), signs.slice(at).join('')]);
+      for (const deltas of [signs, ...cuts]) expect([deltas, await spokenOf(deltas)]).toEqual([deltas, spoken]);
+    },
+  );
 });

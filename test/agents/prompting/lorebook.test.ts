@@ -13,16 +13,16 @@ function recalled(entries: unknown, said: readonly string[], how: object = {}): 
   return lorebookOf(character)(asHistory(said));
 }
 
-describe('a lorebook', () => {
+describe('lorebook', () => {
   const boar = { keys: ['boar'], content: 'A soldier painted the boar.' };
 
-  it('recalls what one of its keys names, in any form of the word', () => {
+  it('a lore entry is triggered by any of its keys in any form of the word', () => {
     expect(recalled([boar], ['Are there boars here?'])).toEqual([boar.content]);
     expect(recalled([boar], ['Are there bears here?'])).toEqual([]);
     expect(recalled([{ keys: ['野猪'], content: '招牌上画着野猪。' }], ['那头野猪是谁画的？'])).toHaveLength(1);
   });
 
-  it('searches as many messages as it says, latest mention first in the budget', () => {
+  it('the lorebook scans as many messages as it states, and the latest mention gets the budget first', () => {
     const talk = ['The boar?', 'Yes.', 'And the weather?', 'Fair.', 'Good.'];
     expect(recalled([boar], talk, { scanDepth: 2 })).toEqual([]);
     expect(recalled([boar], talk, { scanDepth: 5 })).toEqual([boar.content]);
@@ -30,7 +30,7 @@ describe('a lorebook', () => {
     expect(recalled([boar, weather], talk, { scanDepth: 5, budgetTokens: 8 })).toEqual([weather.content]);
   });
 
-  it('drops the lowest priority first where the budget is short, and orders what is left', () => {
+  it('the lorebook drops the lowest priority first if the budget is short, and orders the rest', () => {
     const entries = ['c', 'a', 'b'].map((name, index) => ({
       keys: ['boar'],
       content: `Fact ${name} about it.`,
@@ -40,31 +40,31 @@ describe('a lorebook', () => {
     expect(recalled(entries, ['boar'], { budgetTokens: 10 })).toEqual(['Fact a about it.', 'Fact c about it.']);
   });
 
-  it('asks for a second key where the entry has some', () => {
+  it('an entry with secondary keys needs one of them too', () => {
     const tower = { keys: ['tower'], secondaryKeys: ['steps', 'stairs'], content: 'Ninety-nine.' };
     expect(recalled([tower], ['How old is the tower?'])).toEqual([]);
     expect(recalled([tower], ['How many steps has the tower?'])).toEqual(['Ninety-nine.']);
   });
 
-  it('minds the case where the entry does, and passes over what is switched off', () => {
+  it('an entry can be case sensitive, and disabled entries are ignored', () => {
     const polish = { keys: ['Polish'], caseSensitive: true, content: 'Their neighbours.' };
     expect(recalled([polish], ['I polish brass'])).toEqual([]);
     expect(recalled([polish], ['a Polish song'])).toEqual(['Their neighbours.']);
     expect(recalled([{ ...boar, enabled: false }], ['boar'])).toEqual([]);
   });
 
-  it('a decorator whose key is no pattern finds nothing, and breaks no turn', () => {
+  it('an entry whose key is an invalid pattern triggers nothing and breaks no turn', () => {
     const content = '@@additional_keys (?=x)\n@@exclude_keys (?<=y)\nAt the back.';
     expect(recalled([{ keys: ['boar'], regex: true, content }], ['the boar'])).toEqual(['At the back.']);
     expect(recalled([{ keys: ['heron'], regex: true, content }], ['the boar'])).toEqual([]);
   });
 
-  it('refuses a key that is no pattern, and says which', () => {
+  it('import rejects a key that is an invalid pattern and names it', () => {
     const parsed = lore.safeParse([{ keys: ['ok', '(?=x)'], regex: true, content: 'x' }]);
     expect(parsed.error?.issues[0]).toMatchObject({ path: [0, 'keys', 1], message: expect.stringContaining('(?=') });
   });
 
-  it('recalls what recalled facts name, each fact once, however they name each other', () => {
+  it('triggered entries trigger others, each once, even if they name each other', () => {
     const ring = ['one', 'two', 'three'].map((name, index, all) => ({
       keys: [name],
       content: `${name} leads to ${all[(index + 1) % all.length] ?? ''} and to ${name}`,
@@ -73,13 +73,13 @@ describe('a lorebook', () => {
     expect(recalled(ring, ['one'], { recursive: true })).toHaveLength(3);
   });
 
-  it('a regular expression that would take forever takes no time', () => {
+  it('a catastrophic regular expression costs no time', () => {
     const bomb = { keys: ['/^(([a-z])+.)+[A-Z]([a-z])+$/', '(a+)+$'], regex: true, content: 'Matched.' };
     expect(recalled([bomb], [`${'a'.repeat(20_000)}!`])).toEqual([]);
     expect(recalled([{ ...bomb, keys: ['/lamps?\\b/i'] }], ['Which LAMP?'])).toEqual(['Matched.']);
   });
 
-  it('a regular expression that cannot be run is left out at import, with a note', () => {
+  it('an unsupported regular expression is left out at import, with a note', () => {
     const card = readCard(
       {
         spec: 'chara_card_v2',
@@ -94,7 +94,7 @@ describe('a lorebook', () => {
     );
     const pack = toPack(card, 'card');
     expect(pack.card.lorebook[0]?.keys).toEqual(['ok+']);
-    expect(pack.notes.join(' ')).toMatch(/look-around/);
+    expect(pack.notes.join(' ')).toMatch(/lookarounds/);
   });
 });
 
@@ -117,13 +117,13 @@ describe('decorators', () => {
     ['@@depth 4\n@@role system\nFact.', ['boar'], 1],
     ['@@of_another_program x\n@@@dont_activate\nFact.', ['boar'], 0],
     ['@@activate\n@@@dont_activate\nFact.', ['hello'], 1],
-  ])('%j in %j', (content, talk, count) => {
+  ])('the decorator %j is parsed as %j', (content, talk, count) => {
     const found = recalled([boarWith(content)], talk);
     expect(found).toHaveLength(count);
     for (const fact of found) expect(fact).toBe('Fact.');
   });
 
-  it('constant facts stand in the persona, in their order; those with conditions are recalled instead', () => {
+  it('constant entries stand in the persona in their order, and those with conditions are triggered instead', () => {
     const entries = lore.parse([
       { keys: [], constant: true, content: 'Second.', order: 2 },
       { keys: [], constant: true, content: '@@role system\nFirst.', order: 1 },

@@ -25,24 +25,30 @@ const near: PackMatches = {
 };
 
 describe('experiences', () => {
-  it.each(['dramatis', 'coser'] as const)('that the talk comes to are told by %s, and no others', (recipe) => {
-    expect(sent(recipe, asked)).toContain(flood);
-    expect(sent(recipe, asked)).not.toContain(fair);
-    expect(sent(recipe, small)).not.toContain('You once met the king.');
-  });
+  it.each(['dramatis', 'coser'] as const)(
+    'the recipe %s puts in the experiences that the conversation triggers, and no others',
+    (recipe) => {
+      expect(sent(recipe, asked)).toContain(flood);
+      expect(sent(recipe, asked)).not.toContain(fair);
+      expect(sent(recipe, small)).not.toContain('You once met the king.');
+    },
+  );
 
-  it.each(['dramatis', 'coser'] as const)('found by meaning stand in the prompt of %s, with lore', (recipe) => {
-    expect(sent(recipe, asked, near)).toContain(fair);
-    expect(sent(recipe, asked, near)).not.toContain(flood);
-    expect(sent(recipe, asked, near)).toContain('A grey lady walks in the cellar.');
-  });
+  it.each(['dramatis', 'coser'] as const)(
+    'the recipe %s puts experiences found by embedding into the prompt, with lore',
+    (recipe) => {
+      expect(sent(recipe, asked, near)).toContain(fair);
+      expect(sent(recipe, asked, near)).not.toContain(flood);
+      expect(sent(recipe, asked, near)).toContain('A grey lady walks in the cellar.');
+    },
+  );
 
-  it('are told to a model that hears and speaks', () => {
+  it('an omni model is told the recalled experiences', () => {
     const prompt = omniPrompt(martha, asked, {});
     expect(prompt.map(({ text }) => text).join('\n')).toContain(flood);
   });
 
-  it('take 400 tokens at most', () => {
+  it('experiences take at most 400 tokens', () => {
     const long = smallCharacter({ experiences: [`The flood. ${'And then it rained. '.repeat(90)}`, flood] });
     const text = recipeFor(long)(asked, {}).messages.at(-1)?.text ?? '';
     expect(text).toContain(flood);
@@ -50,8 +56,8 @@ describe('experiences', () => {
   });
 });
 
-describe('lines found by meaning', () => {
-  it('are shown by chatharuhi, which has embeddings, and never by rolegpt, which has BM25 alone', () => {
+describe('lines found by embedding', () => {
+  it('chatharuhi uses lines found by embedding, and rolegpt never does because it has BM25 alone', () => {
     expect(sent('chatharuhi', asked, near)).toContain('It has held worse.');
     expect(sent('rolegpt', asked, near)).not.toContain('It has held worse.');
     expect(sent('rolegpt', asked, near)).toBe(sent('rolegpt', asked));

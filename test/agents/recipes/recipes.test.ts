@@ -16,7 +16,7 @@ const talk = ['Hello', 'Good day.', 'Do you have a room?', 'One, with a draught.
 const systemOf = (messages: readonly Message[]): string => messages[0]?.text ?? '';
 const rolesOf = (messages: readonly Message[]): string => messages.map(({ role }) => role[0]).join('');
 
-describe.each(recipeNames)('the recipe %s', (name) => {
+describe.each(recipeNames)('recipe %s', (name) => {
   const prompt = recipeFor(martha, name);
 
   it.each([
@@ -25,7 +25,7 @@ describe.each(recipeNames)('the recipe %s', (name) => {
     ['a talk', talk],
     ['a talk that the character opened', ['', 'Come in.', 'Thank you.']],
     ['a talk that the character had the last word in', ['Hello', 'Good day.']],
-  ])('is one system message, then strict alternation that ends with the visitor: %s', (_, said) => {
+  ])('a recipe’s prompt is one system message, then strict alternation that ends with the user: %s', (_, said) => {
     const history = asHistory(said).filter(({ text }) => text !== '');
     const { messages } = prompt(history, { scene: 'It rains.' });
     expect(rolesOf(messages)).toMatch(/^s(?:ua)*u$/);
@@ -33,12 +33,12 @@ describe.each(recipeNames)('the recipe %s', (name) => {
     for (const { text } of messages) expect(text).not.toBe('');
   });
 
-  it('is the same for the same talk, and names the character', () => {
+  it('a recipe’s prompt is deterministic and names the character', () => {
     expect(prompt(asHistory(talk), {})).toEqual(recipes[name](martha)(asHistory(talk), {}));
     expect(systemOf(prompt(asHistory(talk), {}).messages)).toContain('Martha Greene');
   });
 
-  it('sends what was said, and lets go of the oldest where the budget is short', () => {
+  it('a recipe’s prompt contains the conversation and drops its oldest messages if the budget is short', () => {
     const whole = prompt(asHistory(talk), {})
       .messages.map(({ text }) => text)
       .join('\n');
@@ -50,17 +50,17 @@ describe.each(recipeNames)('the recipe %s', (name) => {
     expect(short.messages.map(({ text }) => text).join('\n')).not.toContain('Remark number 100,');
   });
 
-  it('tells a Chinese character in Chinese', () => {
+  it('a recipe’s prompt for a Chinese character is in Chinese', () => {
     const system = systemOf(recipeFor(wukong, name)(asHistory(['你好']), {}).messages);
     expect(system.match(/\p{Script=Han}/gu)?.length ?? 0).toBeGreaterThan(system.length / 2);
     expect(system).toContain('孙悟空');
   });
 
-  it('offers functions where there are some', () => {
+  it('a recipe’s prompt offers functions if there are some', () => {
     expect(systemOf(prompt(asHistory(talk), { hasTools: true }).messages)).toContain('functions');
   });
 
-  it('is what an actor of that recipe sends', async () => {
+  it('an actor sends the prompt of its recipe', async () => {
     const chat = fakeChat(['Good day.']);
     const reply = actor(martha, chat, { recipe: name }).reply(asHistory(talk), { signal: AbortSignal.timeout(5_000) });
     for await (const _ of reply) void _;
@@ -69,8 +69,8 @@ describe.each(recipeNames)('the recipe %s', (name) => {
   });
 });
 
-describe('each recipe as its paper and code have it', () => {
-  it('rolegpt: instruction with catchphrases, five exchanges as turns, the nearest last; 0.7, 0.95, 200 tokens', () => {
+describe('recipes against their papers', () => {
+  it('rolegpt: an instruction with catchphrases, five exchanges as turns with the nearest last, and 0.7, 0.95, 200 tokens', () => {
     const { messages, sampling, maxTokens } = recipeFor(wukong, 'rolegpt')(asHistory(['你会七十二变吗？']), {});
     expect(rolesOf(messages)).toBe('suauauauauau');
     expect(messages.at(-3)?.text).toMatch(/七十二变/);
@@ -78,14 +78,14 @@ describe('each recipe as its paper and code have it', () => {
     expect(systemOf(recipeFor(martha, 'rolegpt')([], {}).messages)).toContain('Mind the step.');
   });
 
-  it('speechrole: act as somebody of some work, described to them; the talk as it is', () => {
+  it('speechrole: the model acts as a person of a profession whose description it gets; the conversation is sent unchanged', () => {
     const { messages, sampling } = recipeFor(martha, 'speechrole')(asHistory(talk), {});
     expect(systemOf(messages)).toMatch(/^Act as Martha Greene from Tests/);
     expect(messages.slice(1).map(({ text }) => text)).toEqual(talk);
     expect(sampling).toEqual({});
   });
 
-  it('chatharuhi: classic scenes within 1,500 tokens and 19 chunks, then the talk in quoted form', async () => {
+  it('chatharuhi: classic scenes within 1,500 tokens and 19 chunks, then the conversation as quotes', async () => {
     const holmes = await loadCharacter(path.join(builtInCharacters, 'sherlock-holmes'));
     const remark = 'Tell me about Watson and London and your violin and crime and the game and your brother';
     const { messages } = recipeFor(holmes, 'chatharuhi')(asHistory(['Hello', 'Good day.', remark]), {});
@@ -99,7 +99,7 @@ describe('each recipe as its paper and code have it', () => {
     expect(messages.at(-1)?.text).toBe(`Visitor:「${remark}」`);
   });
 
-  it('chatharuhi: of the answer the words are kept that its own name says, without their quotes', async () => {
+  it('chatharuhi: only the words after the character’s own name are kept from the answer, without quotation marks', async () => {
     const chat = fakeChat(['Martha Gr', 'eene:「Mind', ' the step.」\nVisitor:「Why?」\nMartha Greene:「So.」']);
     const signal = AbortSignal.timeout(5_000);
     let said = '';
@@ -122,7 +122,7 @@ describe('each recipe as its paper and code have it', () => {
     expect(system).not.toContain('A stout woman');
   });
 
-  it('ditto: properties, introduction, refusal of what lies beyond', () => {
+  it('ditto: properties, introduction, and refusal of what lies beyond the character’s knowledge', () => {
     const system = systemOf(recipeFor(martha, 'ditto')(asHistory(talk), {}).messages);
     expect(system).toMatch(/Properties:\n- name: Martha Greene\n.*- knows nothing after: 1750/s);
     expect(system).toMatch(/Introduction:\nMartha Greene keeps/);
@@ -132,7 +132,7 @@ describe('each recipe as its paper and code have it', () => {
     expect(recipeFor(martha, 'ditto')(asHistory(talk), {}).sampling).toEqual({ topP: 0.8 });
   });
 
-  it('coser: circumstances, the others, inner thoughts, and a form with thoughts and actions', () => {
+  it('coser: circumstances, the other characters, inner thoughts, and a form with thoughts and actions', () => {
     const others = [{ name: 'Old Tom', profile: 'Ostler, deaf.' }];
     const { messages, sampling, maxTokens } = recipeFor(martha, 'coser')(asHistory(talk), {
       others,

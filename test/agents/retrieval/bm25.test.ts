@@ -9,7 +9,7 @@ import { loadCharacters } from '../../../characters/character.ts';
 const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../../characters'));
 
 describe('BM25', () => {
-  it('scores as MiniSearch does, over two fields of every line of every pack', () => {
+  it('BM25 scores two fields of every line of every pack as MiniSearch does', () => {
     const lines = packs.flatMap((pack) => pack.lines);
     const peer = new MiniSearch<{ readonly id: number; readonly asks: string; readonly reply: string }>({
       fields: ['asks', 'reply'],
@@ -32,7 +32,7 @@ describe('BM25', () => {
     }
   });
 
-  it('gives as many as wanted, the first of equals first, and nothing for what shares no term', () => {
+  it('BM25 returns up to the requested number, the first of equals first, and nothing without a common term', () => {
     const rank = openHybrid(['red boat', 'red boat', 'red red boat', 'blue sky']);
     expect(rank.search('boat', 2).map(({ index }) => index)).toEqual([0, 1]);
     expect(rank.search('boat', 9)).toHaveLength(3);
@@ -40,7 +40,7 @@ describe('BM25', () => {
     expect(openHybrid([]).search('boat', 3)).toEqual([]);
   });
 
-  it('leaves nothing of one query in the next', () => {
+  it('BM25 queries do not affect each other', () => {
     const rank = openHybrid(['one two', 'two three']);
     const first = rank.search('two three', 2);
     rank.search('one', 2);

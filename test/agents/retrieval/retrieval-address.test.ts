@@ -6,7 +6,7 @@ import { wordsOf } from '../actor/stand-ins.ts';
 const alice = (await loadCharacters('characters')).find(({ id }) => id === 'alice');
 
 it.each(['The host: Who are you?', 'The host: Alice, who are you?', 'Sherlock Holmes: Who are you?'])(
-  'a remark in a scene was looked up with the name of who made it: “%s”',
+  'a user message in a scene was looked up with the name of its speaker: “%s”',
   async (text) => {
     if (alice === undefined) throw new Error('the pack of Alice is missing');
     const agent = retrievalAgent(alice);

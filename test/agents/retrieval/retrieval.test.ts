@@ -15,8 +15,8 @@ async function answer(character: Character, ...talk: string[]): Promise<string> 
   return wordsOf(await replyParts(agents.get(character) ?? retrievalAgent(character), talk));
 }
 
-describe('an agent that answers with the lines of its pack', () => {
-  it('names itself, says the whole line, and costs nothing', async () => {
+describe('retrieval agent', () => {
+  it('the retrieval agent names itself, says the whole line and costs nothing', async () => {
     expect(await replyParts(retrievalAgent(martha), ['Do you have a room?'])).toEqual([
       { type: 'mind', name: 'retrieval' },
       { type: 'text-delta', text: 'One, with a draught in it.' },
@@ -31,21 +31,21 @@ describe('an agent that answers with the lines of its pack', () => {
     ['with an address behind it', 'Goodbye, my dear', 'Mind the step.'],
     ['that is all filler', 'Really?', 'Truly, or may I be struck down.'],
     ['with a tag question', 'The inn is haunted, isn’t it?', 'She walks at midnight, and she pays no rent.'],
-  ])('finds a remark %s', async (_how, remark, reply) => {
+  ])('the retrieval agent finds the line for a user message %s', async (_how, remark, reply) => {
     expect(await answer(martha, remark)).toBe(reply);
   });
 
-  it('evades what it has no line for, even in a familiar frame', async () => {
+  it('the retrieval agent evades a user message that no line fits, even in a familiar phrasing', async () => {
     expect(martha.evasions).toContain(await answer(martha, 'Tell me about quantum chromodynamics'));
     expect(martha.evasions).toContain(await answer(martha, 'in being comparatively modern.'));
     expect(martha.evasions).toContain(await answer(martha));
   });
 
-  it('says the same to the same history', async () => {
+  it('the retrieval agent gives the same reply to the same history', async () => {
     expect(await answer(martha, 'Xylophones!')).toBe(await answer(martha, 'Xylophones!'));
   });
 
-  it('uses every evasion once before one comes again', async () => {
+  it('the retrieval agent uses every evasion once before it repeats one', async () => {
     const talk: string[] = [];
     for (const _evasion of martha.evasions) talk.push('Xylophones!', await answer(martha, ...talk, 'Xylophones!'));
     const said = talk.filter((_text, index) => index % 2 === 1);
@@ -53,30 +53,30 @@ describe('an agent that answers with the lines of its pack', () => {
     expect(await answer(martha, ...talk, 'Xylophones!')).toBe(said[0]);
   });
 
-  it('does not repeat a line just given, but takes the next best', async () => {
+  it('the retrieval agent gives the next best line instead of one just said', async () => {
     const first = 'She walks at midnight, and she pays no rent.';
     expect(await answer(martha, 'Tell me about the ghost', first, 'Tell me about the ghost')).toBe(
       'Some say she was a bride.',
     );
   });
 
-  it('knows a line that was heard in part only', async () => {
+  it('the retrieval agent recognizes a line that was heard only in part', async () => {
     expect(await answer(martha, 'Tell me about the ghost', 'She walks at midnight,', 'Tell me about the ghost')).toBe(
       'Some say she was a bride.',
     );
   });
 
-  it('does not fall back on the remark before when a new one has a topic', async () => {
+  it('the retrieval agent ignores the previous user message if the new one has a topic', async () => {
     const talk = ['Tell me about the ghost', 'She walks at midnight, and she pays no rent.', 'Do you sell xylophones?'];
     expect(martha.evasions).toContain(await answer(martha, ...talk));
   });
 
-  it('understands a remark without a topic by the remark before it', async () => {
+  it('the retrieval agent reads a user message without a topic with the previous one', async () => {
     const talk = ['Tell me about the ghost', 'She walks at midnight, and she pays no rent.', 'Who was she?'];
     expect(await answer(martha, ...talk)).toBe('Some say she was a bride.');
   });
 
-  it('answers in the language of the remark where the pack speaks it', async () => {
+  it('the retrieval agent replies in the language of the user message if the pack speaks it', async () => {
     const wukong = packs.find((pack) => pack.id === 'sun-wukong') ?? martha;
     expect(await answer(wukong, 'Who are you?')).toMatch(/^[\p{Script=Latin}\p{P}\s]+$/u);
     expect(await answer(wukong, '你是谁？')).toMatch(/\p{Script=Han}/u);
@@ -84,19 +84,19 @@ describe('an agent that answers with the lines of its pack', () => {
     expect(await answer(wukong, '股市今天下跌了')).toMatch(/\p{Script=Han}/u);
   });
 
-  it('stops when aborted', async () => {
+  it('the retrieval agent stops when aborted', async () => {
     const reason = new Error('enough');
     const signal = AbortSignal.abort(reason);
     await expect(replyParts(retrievalAgent(martha), ['Hello'], { signal })).rejects.toBe(reason);
   });
 });
 
-describe('an index of lines', () => {
-  it('finds nothing where there is nothing', () => {
+describe('line index', () => {
+  it('an empty line index finds nothing', () => {
     expect(indexLines([], 'Nobody')('Hello')).toEqual([]);
   });
 
-  it('gives every line once, best first', () => {
+  it('the line index returns every line once, best first', () => {
     const hits = indexLines(martha.lines, martha.name)('Tell me about the ghost');
     expect(new Set(hits.map((hit) => hit.pair)).size).toBe(hits.length);
     expect(hits.map((hit) => hit.fit)).toEqual(hits.map((hit) => hit.fit).toSorted((left, right) => right - left));
@@ -104,7 +104,7 @@ describe('an index of lines', () => {
   });
 });
 
-/** One talk of one remark with every character that may know it: was the line right, an evasion, or wrong? */
+/** Sends one user message to every character that may know it, and counts right lines, evasions and wrong lines. */
 async function tally(
   character: Character,
   remarks: readonly MessageCase[],
@@ -119,25 +119,25 @@ async function tally(
   return result;
 }
 
-describe.each(packs.map((pack) => [pack.id, pack] as const))('the pack %s', (id, pack) => {
+describe.each(packs.map((pack) => [pack.id, pack] as const))('pack %s', (id, pack) => {
   const isChinese = pack.languages[0] === 'zh';
   const known = (isChinese ? chineseTalk : smallTalk).filter(([, ask]) =>
     pack.lines.some((line) => line.asks.some((text) => ask.test(text))),
   );
 
-  it('answers at least nine of ten remarks of small talk rightly', async () => {
+  it('the pack answers at least nine of ten small-talk messages correctly', async () => {
     const { evaded, wrong } = await tally(pack, known);
     expect(known.length).toBeGreaterThan(20);
     expect([...evaded, ...wrong].slice(Math.floor(known.length * 0.1))).toEqual([]);
   });
 
-  it('evades at least nineteen of twenty strange remarks', async () => {
+  it('the pack evades at least nineteen of twenty unrelated messages', async () => {
     const strange = (isChinese ? strangeChineseTalk : strangeTalk).map((remark): MessageCase => [remark, /^$/]);
     const { wrong } = await tally(pack, strange);
     expect(wrong.slice(Math.floor(strange.length * 0.05))).toEqual([]);
   });
 
-  it.runIf(id in ownTalk)('answers remarks on its own matters', async () => {
+  it.runIf(id in ownTalk)('the pack answers messages on its own subjects', async () => {
     const { evaded, wrong } = await tally(pack, ownTalk[id] ?? []);
     expect([...evaded, ...wrong]).toEqual([]);
   });

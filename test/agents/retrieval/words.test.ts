@@ -15,41 +15,41 @@ describe('search terms', () => {
     ['It is late, isn’t it?', 'It is late'],
     ['您好呀', '你好'],
     ['你要去哪儿？', '你要去哪里'],
-  ])('of "%s" are those of "%s"', (said, plain) => {
+  ])('the search terms of "%s" equal those of "%s"', (said, plain) => {
     expect(searchTerms(said)).toEqual(searchTerms(plain));
   });
 
-  it('of Chinese are characters and pairs', () => {
+  it('Chinese search terms are single characters and pairs', () => {
     expect(searchTerms('金箍棒')).toEqual(['金', '箍', '棒', '金箍', '箍棒']);
   });
 
-  it('split mixed writing', () => {
+  it('mixed scripts are split into search terms of each script', () => {
     expect(searchTerms('你是AI吗')).toContain('ai');
   });
 
-  it('keep fillers where there is nothing else', () => {
+  it('filler words stay search terms if there is nothing else', () => {
     expect(searchTerms('Really?')).not.toEqual([]);
     expect(searchTerms('?!')).toEqual([]);
   });
 
-  it('tell frames from topics', () => {
+  it('phrasing words are told from topic words', () => {
     expect(searchTerms('tell me about whales').filter((term) => !isFrame(term))).toEqual(searchTerms('whales'));
   });
 });
 
 describe('paraphrases', () => {
-  it('are found by any of their number', () => {
+  it('any member of a paraphrase group finds the others', () => {
     expect(paraphrasesOf('How are you doing?')).toContain('how have you been lately');
     expect(paraphrasesOf('Where is the harpoon?')).toEqual([]);
   });
 
-  it('never stand in two groups', () => {
+  it('no word is in two paraphrase groups', () => {
     const remarks = ['goodbye', 'why', 'are you an ai', 'i am tired', 'do you have a phone'].flatMap(paraphrasesOf);
     for (const remark of remarks) expect(paraphrasesOf(remark).map(messageKey)).toContain(messageKey(remark));
   });
 });
 
-describe('the language of a text', () => {
+describe('language detection', () => {
   it.each([
     ['Who are you?', ['zh', 'en'], 'en'],
     ['你会说English吗？我想学', ['en', 'zh'], 'zh'],
@@ -58,31 +58,31 @@ describe('the language of a text', () => {
     ['Как дела?', ['en', 'ru'], 'ru'],
     ['...', ['en', 'zh'], 'en'],
     ['你好', ['en', 'zh-CN'], 'zh-CN'],
-  ])('"%s", of %j, is %s', (text, offered, language) => {
+  ])('the language of "%s" among %j is %s', (text, offered, language) => {
     expect(languageOf(text, offered)).toBe(language);
   });
 });
 
-describe('the choice of a line', () => {
+describe('choice of a line', () => {
   const lines = ['One.', 'Two.', 'Three.'];
 
-  it('depends on the history alone', () => {
+  it('the choice of a line depends on the history alone', () => {
     expect(chooseLine(lines, asHistory(['What?']))).toBe(chooseLine(lines, asHistory(['What?'])));
   });
 
-  it('passes over what was said', () => {
+  it('the choice of a line skips lines already said', () => {
     expect(chooseLine(lines, asHistory(['What?', 'One.', 'What?', 'Three.', 'What?']))).toBe('Two.');
   });
 
-  it('comes round to what was said longest ago', () => {
+  it('the choice of a line returns to the line said longest ago', () => {
     expect(chooseLine(lines, asHistory(['a', 'Two.', 'b', 'One.', 'c', 'Three.', 'd']))).toBe('Two.');
   });
 
-  it('of none is nothing', () => {
+  it('the choice among no lines is undefined', () => {
     expect(chooseLine([], [])).toBe('');
   });
 
-  it('takes the heard part of a line for the line', () => {
+  it('the choice of a line treats the heard part of a line as that line', () => {
     expect(isSameLine('I was born in a', 'I was born in a log cabin.')).toBe(true);
     expect(isSameLine('I', 'I was born in a log cabin.')).toBe(false);
   });

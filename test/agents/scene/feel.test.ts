@@ -10,7 +10,7 @@ const after = (...events: FeltEvent[]): Feelings => events.reduce(feel, calmFeel
 const heard = (text: string): FeltEvent => ({ type: 'heard', text });
 const minutes = (count: number): FeltEvent => ({ type: 'time', ms: count * 60_000 });
 
-describe('the feelings of a character', () => {
+describe('feelings of a character', () => {
   it.each([
     ['You are a liar and a coward!', 'anger', 1],
     ['你这个笨蛋，闭嘴！', 'anger', 1],
@@ -21,24 +21,24 @@ describe('the feelings of a character', () => {
     ['Guess what happened.', 'surprise', 1],
     ['Thank you, that was wonderful.', 'happiness', 1],
     ['Shut up, you fool.', 'happiness', -1],
-  ] as const)('are moved by %s', (text, emotion, direction) => {
+  ] as const)('feelings are moved by %s', (text, emotion, direction) => {
     const by = after(heard(text)).emotions[emotion] - calmFeelings.emotions[emotion];
     expect(Math.sign(by)).toBe(direction);
   });
 
-  it('come near whom they are kind to, and part from whom they are not', () => {
+  it('closeness grows with kindness and falls with unkindness', () => {
     expect(after(heard('Thank you, my dear friend.')).intimacy).toBeGreaterThan(calmFeelings.intimacy + 1);
     expect(after(heard('I hate you.')).intimacy).toBeLessThan(calmFeelings.intimacy);
   });
 
-  it('are angrier for each interruption, and for what the character itself says in anger', () => {
+  it('anger grows with each interruption and with angry words of the character itself', () => {
     const once = after({ type: 'interrupted' });
     expect(once.emotions.anger).toBeGreaterThan(0);
     expect(feel(once, { type: 'interrupted' }).emotions.anger).toBeGreaterThan(once.emotions.anger);
     expect(feel(once, { type: 'said', emotion: 'angry' }).emotions.anger).toBeGreaterThan(once.emotions.anger);
   });
 
-  it('come to rest: half as far from calm after a minute, at rest after ten; closeness lasts', () => {
+  it('feelings decay halfway to calm in a minute and fully in ten, and closeness lasts', () => {
     const angry = after(heard('You idiot!'));
     expect(feel(angry, minutes(1)).emotions.anger).toBeCloseTo(angry.emotions.anger / 2);
     const close = feel(after(heard('I love you')), minutes(10));
@@ -46,7 +46,7 @@ describe('the feelings of a character', () => {
     expect(rounded(close).intimacy).toBeGreaterThan(calmFeelings.intimacy);
   });
 
-  it('stay from 0 to 10, and are the same for the same events', () => {
+  it('feelings stay from 0 to 10 and are deterministic', () => {
     const event = oneof(
       record({
         type: constant('heard' as const),
@@ -68,7 +68,7 @@ describe('the feelings of a character', () => {
     );
   });
 
-  it('are told to model and voice where they depart from calm, and only there', () => {
+  it('only feelings that depart from calm are told to the LLM and the voice', () => {
     const notes = (feelings: Feelings): string =>
       recipeFor(smallCharacter())(asHistory(['Hello']), { feelings }).messages.at(-1)?.text ?? '';
     expect(notes(calmFeelings)).not.toContain('You feel');

@@ -20,14 +20,14 @@ function choice(
   return { circumstance: 'A heath.', candidates, last, history, turns, userName: 'The fool' };
 }
 
-describe('the name in an answer', () => {
+describe('name in an answer', () => {
   it.each([
     ['King Lear', 'King Lear'],
     ['**King Lear**', 'King Lear'],
     ['"King Lear"', 'King Lear'],
     ['“King Lear”.', 'King Lear'],
     ['# Next Speaker: King Lear', 'King Lear'],
-    // These three are read wrongly by the code of CoSER.
+    // CoSER's code reads these three wrongly.
     ['**Next Speaker:** King Lear', 'King Lear'],
     ['Next Speaker: **King Lear**', 'King Lear'],
     ['Next speaker is "King Lear"', 'King Lear'],
@@ -81,13 +81,13 @@ describe('the name in an answer', () => {
     ['🎭🎭🎭', undefined],
     ['唐僧', undefined],
     ['Queen', undefined],
-  ])('%s', (answer, expected) => {
+  ])('the next speaker is read from an LLM answer: %s', (answer, expected) => {
     expect(speakerNamed(answer, names)).toBe(expected);
   });
 });
 
-describe('who is next without a model', () => {
-  it('is who was named last, or has been silent longest; never who has just spoken; always the same', () => {
+describe('next speaker without an LLM', () => {
+  it('the next speaker is who was named last, else who has been silent longest, never the last speaker, deterministically', () => {
     expect(nextByAddress(choice([['King Lear', 'Environment aside: what say you, Cordelia?']]))?.name).toBe('Cordelia');
     expect(nextByAddress(choice([['Cordelia', 'I am your daughter.']]))?.name).toBe('King Lear');
     expect(nextByAddress(choice([['King Lear', '大圣孙悟空来也']]))?.name).toBe('孙悟空');
@@ -102,8 +102,8 @@ describe('who is next without a model', () => {
   });
 });
 
-describe('who answers a user that names nobody', () => {
-  it('is who spoke before, rather than who has been silent longest', () => {
+describe('addressee of a user who names nobody', () => {
+  it('a user who names nobody is answered by the previous speaker, not by who has been silent longest', () => {
     const talk = choice([
       ['King Lear', 'Blow.'],
       ['Cordelia', 'Nothing.'],
@@ -114,48 +114,51 @@ describe('who answers a user that names nobody', () => {
   });
 });
 
-describe('a line that breaks off', () => {
-  it.each(['But if you —', 'But if you--', '“But if you—”', '可是——'])('is "%s"', (text) => {
+describe('line that breaks off', () => {
+  it.each(['But if you —', 'But if you--', '“But if you—”', '可是——'])('the line breaks off: "%s"', (text) => {
     expect(isBrokenOff(text)).toBe(true);
   });
-  it.each(['But — no.', 'Well-', '', 'Yes.'])('is not "%s"', (text) => {
+  it.each(['But — no.', 'Well-', '', 'Yes.'])('the line does not break off: "%s"', (text) => {
     expect(isBrokenOff(text)).toBe(false);
   });
 });
 
-describe('who is next by a model', () => {
+describe('next speaker by an LLM', () => {
   const asked = choice([
     ['King Lear', 'Speak, Cordelia.'],
     ['Cordelia', 'Nothing, my lord.'],
   ]);
   const says = (answer: string, where = asked) => nextSpeaker(where, fakeChat([answer]), signal);
 
-  it('is whom it names', async () => {
+  it('the next speaker is the one that the LLM names', async () => {
     expect(await says('**Next Speaker:** Environment')).toEqual({ name: 'Environment' });
   });
 
-  it('may be called otherwise', async () => {
+  it('the next speaker may be named by an alias', async () => {
     const tells = { name: 'A voice', aliases: ['Environment', '旁白'] };
     const where = { ...asked, candidates: [{ name: 'King Lear' }, tells] };
     for (const answer of ['**Environment**', '下一位：旁白', 'Next Speaker: environment'])
       expect(await nextSpeaker(where, fakeChat([answer]), signal)).toEqual(tells);
   });
 
-  it.each(['random', 'Gloucester', 'Cordelia', ''])('is found by address where it says "%s"', async (answer) => {
-    expect(await says(answer)).toEqual(nextByAddress(asked));
-  });
+  it.each(['random', 'Gloucester', 'Cordelia', ''])(
+    'the next speaker is found by address if the LLM says "%s"',
+    async (answer) => {
+      expect(await says(answer)).toEqual(nextByAddress(asked));
+    },
+  );
 
-  it('is nobody after an end, but no sooner than after five turns', async () => {
+  it('the LLM may end the scene, but only after five turns', async () => {
     expect(await says('<END CHAT>', { ...asked, turns: 4 })).toEqual(nextByAddress(asked));
     expect(await says('<END CHAT>', { ...asked, turns: 5 })).toBe('end');
   });
 
-  it('is found by address where it fails', async () => {
+  it('the next speaker is found by address if the LLM fails', async () => {
     const failing = fakeChat([], { error: new EngineError('fake-model', 'ENGINE_TIMEOUT', 'slow') });
     expect(await nextSpeaker(asked, failing, signal)).toEqual(nextByAddress(asked));
   });
 
-  it('is found by address where it thinks for too long', async () => {
+  it('the next speaker is found by address if the LLM takes too long', async () => {
     const slow: ChatModel = {
       name: 'slow',
       // eslint-disable-next-line require-yield

@@ -12,7 +12,7 @@ import { cascade } from '../../../server/responders/responder.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import type { SpeechSynthesizer } from '../../../voices/synthesizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
-import { utterances } from '../endpointing/recordings.ts';
+import { utterances } from '../kit/recordings.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 
 const bench = 'speculation';

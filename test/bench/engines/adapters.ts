@@ -51,7 +51,7 @@ async function* measured(engine: TabledEngine, clip: string): AsyncIterable<Benc
     const before = server.requests.length;
     const firstMs = await timed(() => untilFirst(call(new AbortController().signal)));
     // A recognizer has made requests for partials too; the final one is what counts.
-    const from = engine.role === 'recognizer' ? server.requests.length - 1 : before;
+    const from = engine.role === 'asr' ? server.requests.length - 1 : before;
     const exchange = exchangeSince(from, server);
     const bareMs = engine.ownProtocol === true ? 0 : await timed(() => sayAgain(exchange, server.url));
     if (repeat >= 0) overheads.push(firstMs - bareMs);
@@ -106,21 +106,24 @@ async function opened<Engine>(kinds: AdaptersByKind<Engine>, engine: TabledEngin
   if (load === undefined) throw new Error(`no engine of the kind ${String(kind)}`);
   const { adapter } = await load();
   const settings = adapter.settings.parse(given);
-  const context = openContext('bench', { key: 'sk-bench', care: [{ graceMs: 0 }, adapter.care?.(settings)] });
+  const context = openContext('bench', {
+    key: 'sk-bench',
+    callPolicy: [{ graceMs: 0 }, adapter.callPolicy?.(settings)],
+  });
   return { engine: adapter.open(settings, context), clones: adapter.clones?.(settings) ?? false };
 }
 
 async function openCall(tabled: TabledEngine, server: EngineServer, clip: string): Promise<Call> {
   switch (tabled.role) {
-    case 'recognizer': {
+    case 'asr': {
       const { engine } = await opened<SpeechRecognizer>(recognizerKinds, tabled, server);
       return (signal) => counted(engine.transcribe(frames(), { signal }), ({ type }) => type === 'transcript-final');
     }
-    case 'mind': {
+    case 'llm': {
       const { engine } = await opened<ChatModel>(chatKinds, tabled, server);
       return (signal) => counted(engine.chat([{ role: 'user', text: 'Good evening.' }], { signal }), () => true);
     }
-    case 'synthesizer': {
+    case 'tts': {
       const { engine, clones } = await opened<SpeechSynthesizer>(synthesizerKinds, tabled, server);
       const transcript = 'I keep the house.';
       const voice: Voice = clones

@@ -20,7 +20,7 @@ import { voiceLike } from '../../fakes/voice-like.ts';
 import { sharedPath } from '../../shared.ts';
 import { callInRealTime, framesOf, openCallers, startFakeServer, type Notes } from '../load/callers.ts';
 import { writeEmbeddingSized } from './embedding-model.ts';
-import { naiveFbank, naiveResample } from '../endpointing/naive-sound.ts';
+import { naiveFbank, naiveResample } from './naive-sound.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 
 const bench = 'embeddings';

@@ -3,7 +3,7 @@ import type { AudioFrame } from '../../../voices/audio.ts';
 import { openMoonshine } from '../../../voices/recognizers/moonshine.ts';
 import { resample } from '../../../voices/dsp/resampler.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { utterances } from '../endpointing/recordings.ts';
+import { utterances } from '../kit/recordings.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 
 const windowSamples = 512;

@@ -1,4 +1,4 @@
-import { spreadOf, type Spread } from '../../../server/terminal/spread.ts';
+import { spreadOf, type Spread } from '../../../voices/dsp/statistics.ts';
 
 /** One result of a bench: metric, number of samples, and distribution. */
 export interface BenchRow extends Spread {

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { TalkEvent, TalkSpeaker } from '../../../server/client/types/api.d.ts';
 import { openTalk } from '../../../server/client/open-talk.js';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
-import { StageSpeaker } from '../../client/stage-speaker.ts';
+import { SimulatedSpeaker } from '../../client/simulated-speaker.ts';
 import { openFlakyProxy } from '../../fakes/network/flaky-proxy.ts';
-import { utterances, type SpokenClip } from '../endpointing/recordings.ts';
+import { utterances, type SpokenClip } from '../kit/recordings.ts';
 import { startServerProcess } from './server-process.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 
@@ -86,13 +86,13 @@ async function converse(url: string, clips: readonly SpokenClip[]): Promise<Seen
     newSessions: -1,
     unanswered: 0,
   };
-  let speaker: StageSpeaker | undefined;
+  let speaker: SimulatedSpeaker | undefined;
   const note = notebook(seen, () => speaker);
   const talk = openTalk({
     url,
     character: 'abraham-lincoln',
     onEvent: note.take,
-    speaker: async (listener): Promise<TalkSpeaker> => (speaker = new StageSpeaker(listener)),
+    speaker: async (listener): Promise<TalkSpeaker> => (speaker = new SimulatedSpeaker(listener)),
   });
   await talk.opened;
   const clock = playOn(() => speaker);
@@ -116,7 +116,7 @@ async function converse(url: string, clips: readonly SpokenClip[]): Promise<Seen
 }
 
 /** Lets a loudspeaker play in real time. */
-function playOn(speaker: () => StageSpeaker | undefined): NodeJS.Timeout {
+function playOn(speaker: () => SimulatedSpeaker | undefined): NodeJS.Timeout {
   let playedMs = performance.now();
   return setInterval(() => {
     const ms = Math.floor((performance.now() - playedMs) / blockMs) * blockMs;
@@ -126,7 +126,7 @@ function playOn(speaker: () => StageSpeaker | undefined): NodeJS.Timeout {
 }
 
 /** Records the playback of a conversation; `ended` counts the replies that were played to the end. */
-function notebook(seen: Seen, speaker: () => StageSpeaker | undefined) {
+function notebook(seen: Seen, speaker: () => SimulatedSpeaker | undefined) {
   const line = lineBook(seen);
   let samples = 0;
   let playing: { readonly itemId: string; readonly atBlock: number } | undefined;

@@ -3,7 +3,7 @@ import { wireSampleRate } from '../../../server/protocol/limits.ts';
 import { Replayer } from '../../../server/protocol/replay.ts';
 import { readCharacters } from '../../../server/cast/cast.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
-import { utterances, type SpokenClip } from '../endpointing/recordings.ts';
+import { utterances, type SpokenClip } from '../kit/recordings.ts';
 import { startServerProcess } from './server-process.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 

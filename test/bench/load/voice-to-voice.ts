@@ -3,7 +3,7 @@ import { connectRealtime } from '../../../server/protocol/client.ts';
 import { Replayer, type ReplayedTurn } from '../../../server/protocol/replay.ts';
 import { startServer } from '../../../server/app/serve.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
-import { utterances } from '../endpointing/recordings.ts';
+import { utterances } from '../kit/recordings.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 
 const bench = 'voice-to-voice';

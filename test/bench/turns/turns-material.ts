@@ -4,7 +4,7 @@ import { semitones, trackPitch } from '../../../voices/dsp/pitch.ts';
 import { resample } from '../../../voices/dsp/resampler.ts';
 import type { EmbeddedPreset, EmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
 import { sharedPath } from '../../shared.ts';
-import { chinese, utterances, type SpokenClip } from '../endpointing/recordings.ts';
+import { chinese, utterances, type SpokenClip } from '../kit/recordings.ts';
 import type { Span } from './turns-scene.ts';
 import { atLevel, cut, hum, rate } from './turns-sounds.ts';
 

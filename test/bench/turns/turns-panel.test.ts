@@ -11,7 +11,7 @@ import {
   type Played,
 } from './turns-panel.ts';
 
-/** A scene whose sound begins after a second, with voice in these spans of it. */
+/** A scene whose audio starts after a second, with voice in these spans. */
 function played(options: {
   readonly over?: boolean;
   readonly voice?: readonly (readonly [number, number])[];
@@ -28,15 +28,15 @@ function played(options: {
   };
 }
 
-describe('the turn-taking panel', () => {
-  it('takes a reply that is stopped within two seconds for one that yields, from its last sound on', () => {
+describe('turn-taking panel', () => {
+  it('a reply stopped within two seconds yields, and its time is that of its last audio', () => {
     const one = played({ heard: [[0, 1_300]], stopped: [1_500] });
     expect(yielded(one)).toBe(true);
     expect(yieldMs(one)).toEqual({ silentMs: 300, decidedMs: 500 });
     expect(yielded(played({ heard: [[0, 3_200]], stopped: [3_200] }))).toBe(false);
   });
 
-  it('finds the silence of 200 ms that τ-voice takes for yielding, but not the end of a reply', () => {
+  it('the panel finds the 200 ms of silence that τ-voice counts as yielding, but not the end of a reply', () => {
     expect(
       fellSilent(
         played({
@@ -70,13 +70,13 @@ describe('the turn-taking panel', () => {
     ).toBe(500);
   });
 
-  it('takes an answer to a nod, or a stop, for a floor that was taken', () => {
+  it('an answer to a backchannel, or a stop, counts as a turn', () => {
     expect(countedAsTurn(played({ heard: [[0, 4_000]] }))).toBe(false);
     expect(countedAsTurn(played({ heard: [[0, 1_600]], stopped: [1_600] }))).toBe(true);
     expect(countedAsTurn(played({ heard: [[0, 4_000]], answers: [3_000] }))).toBe(true);
   });
 
-  it('counts who talks into a turn, and apart from that who talks into its pauses', () => {
+  it('the panel counts replies that start in a turn, and apart from them those that start in its pauses', () => {
     const turn = {
       over: false,
       voice: [
@@ -93,8 +93,8 @@ describe('the turn-taking panel', () => {
   });
 });
 
-describe('a share', () => {
-  it('has the interval of Wilson', () => {
+describe('share', () => {
+  it('a share has the Wilson interval', () => {
     const share = shareOf('bench', 'metric', [...Array<boolean>(19).fill(true), false]);
     expect(share).toMatchObject({ n: 20, failures: 1, share: 0.95, low: 0.764, high: 0.991 });
   });

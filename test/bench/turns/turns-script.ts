@@ -1,5 +1,5 @@
 import type { Character } from '../../../characters/character.ts';
-import { randomFrom } from '../endpointing/endpointing-fit.ts';
+import { randomFrom } from '../kit/random.ts';
 import type { Material, Voiced } from './turns-material.ts';
 import { voiceLevel } from './turns-material.ts';
 import type { Scene, Span } from './turns-scene.ts';

@@ -1,4 +1,4 @@
-import { randomFrom } from '../endpointing/endpointing-fit.ts';
+import { randomFrom } from '../kit/random.ts';
 
 /** Sample rate of all user sounds in the turns bench; mono. */
 export const rate = 16_000;

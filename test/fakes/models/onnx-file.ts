@@ -115,7 +115,7 @@ function fieldsOf(message: Uint8Array): Field[] {
     }
     const length = kind === 2 ? readVarint(message, at) : { value: kind === 1 ? 8n : kind === 5 ? 4n : -1n, next: at };
     const end = length.next + Number(length.value);
-    if (length.value < 0n || end > message.length) throw new RangeError('this is no protobuf message');
+    if (length.value < 0n || end > message.length) throw new RangeError('this is not a protobuf message');
     fields.push({ id, bytes: message.subarray(length.next, end) });
     at = end;
   }
@@ -130,7 +130,7 @@ function readVarint(bytes: Uint8Array, start: number): { readonly value: bigint;
     value |= BigInt(byte & 127) << shift;
     if (byte < 128) return { value, next: at + 1 };
   }
-  throw new RangeError('this is no protobuf message');
+  throw new RangeError('this is not a protobuf message');
 }
 
 function textOf(bytes: Uint8Array): string {

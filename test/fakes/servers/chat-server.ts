@@ -93,14 +93,6 @@ export function says(deltas: readonly string[], shape: ReplyShape = {}): Exchang
   };
 }
 
-/** Sends the deltas and then nothing, forever. */
-export function stallsAfter(...deltas: readonly string[]): Exchange {
-  return (response) => {
-    startStream(response);
-    for (const text of deltas) response.write(event(chunk({ content: text })));
-  };
-}
-
 /** Accepts the request and never answers. */
 export function hangs(): Exchange {
   return () => {};
@@ -115,11 +107,6 @@ export function diesAfter(...deltas: readonly string[]): Exchange {
     await pause(5);
     response.socket?.resetAndDestroy();
   };
-}
-
-/** Resets the connection instead of answering. */
-export function resets(): Exchange {
-  return (response) => void response.socket?.resetAndDestroy();
 }
 
 /** Answers with an error status before any stream, as OpenAI does. */

@@ -13,11 +13,9 @@ export async function openCosyvoiceServer(
     readonly voices?: readonly string[];
     /** True: fails to read any clip, as it has since December 2025. */
     readonly readsNoClips?: boolean;
-    /** Replaces the speech. */
-    readonly sound?: () => AsyncIterable<Buffer>;
   } = {},
 ): Promise<EngineServer> {
-  const { sampleRate = 24_000, voices = [], readsNoClips = false, sound } = options;
+  const { sampleRate = 24_000, voices = [], readsNoClips = false } = options;
   const speaking =
     (...fields: readonly string[]): Route =>
     async (request) => {
@@ -27,7 +25,6 @@ export async function openCosyvoiceServer(
       const speaker = form.get('spk_id');
       if (typeof speaker === 'string' && !voices.includes(speaker)) return { body: [] };
       if (readsNoClips && form.get('prompt_wav') !== null) return { body: [] };
-      if (sound !== undefined) return { body: sound() };
       const pcm = pcmOf(form.get('tts_text') as string, sampleRate);
       return { body: [pcm.subarray(0, 2_222), pcm.subarray(2_222)] };
     };

@@ -45,7 +45,7 @@ const lost: readonly EngineErrorCode[] = ['ENGINE_UNAVAILABLE', 'ENGINE_BAD_REPL
 /** Faults of engine servers seen in the field. */
 export const faultCatalogue: readonly FaultCase[] = [
   { name: 'does not accept the key', fault: status(401), codes: ['ENGINE_REFUSED'], again: false },
-  { name: 'knows no such model', fault: status(404), codes: ['ENGINE_REFUSED'], again: false },
+  { name: 'does not know the model', fault: status(404), codes: ['ENGINE_REFUSED'], again: false },
   { name: 'does not accept the request', fault: status(422), codes: ['ENGINE_REFUSED'], again: false },
   { name: 'fails', fault: status(500), codes: ['ENGINE_UNAVAILABLE'] },
   { name: 'fails once', fault: status(500), times: 1, codes: [] },

@@ -9,8 +9,6 @@ export async function openFishSpeechServer(
   options: {
     /** Voices registered beforehand. */
     readonly voices?: readonly string[];
-    /** Replaces the speech. */
-    readonly sound?: () => AsyncIterable<Buffer>;
   } = {},
 ): Promise<EngineServer> {
   const voices = new Set(options.voices);
@@ -33,8 +31,7 @@ export async function openFishSpeechServer(
       if (streaming === true && format !== 'wav')
         return answer(request, { statusCode: 400, message: 'Streaming only supports WAV format' }, 400);
       const pcm = pcmOf(String(text), 44_100);
-      const body = options.sound?.() ?? [pcm.subarray(0, 4_097), pcm.subarray(4_097)];
-      return { headers: { 'content-type': 'audio/wav' }, body };
+      return { headers: { 'content-type': 'audio/wav' }, body: [pcm.subarray(0, 4_097), pcm.subarray(4_097)] };
     },
   });
 }

@@ -10,13 +10,11 @@ export async function openGptSovitsServer(
     readonly sampleRate?: number;
     /** Clips on the server's disk; any path exists unless given. */
     readonly clips?: readonly string[];
-    /** Replaces the speech. */
-    readonly sound?: () => AsyncIterable<Buffer>;
     /** True: the server's output for a text that its cleaner empties. */
     readonly stumbles?: boolean;
   } = {},
 ): Promise<EngineServer> {
-  const { sampleRate = 32_000, clips, sound, stumbles = false } = options;
+  const { sampleRate = 32_000, clips, stumbles = false } = options;
   return openEngineServer({
     'GET /tts': () => refused('text is required'),
     'POST /tts': (request) => {
@@ -26,8 +24,8 @@ export async function openGptSovitsServer(
       const headers = { 'content-type': 'audio/wav' };
       if (stumbles) return { headers, body: [wavHeader(16_000, { dataBytes: 0 }), Buffer.alloc(32_000)] };
       const header = wavHeader(sampleRate, { dataBytes: 0 });
-      if (clips?.includes(String(asked['ref_audio_path'])) === false) return { headers, body: cutOff(header) };
-      if (sound !== undefined) return { headers, body: after(header, sound()) };
+      // The header, then the stream ends early.
+      if (clips?.includes(String(asked['ref_audio_path'])) === false) return { headers, body: [header] };
       const text = String(asked['text']);
       if (asked['streaming_mode'] === 0) return { headers, body: wavOf(text, sampleRate) };
       const pcm = pcmOf(text, sampleRate);
@@ -51,14 +49,4 @@ function complaintAbout(asked: Record<string, unknown>): string | undefined {
 
 function refused(message: string): Answer {
   return { status: 400, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ message }) };
-}
-
-async function* after(header: Buffer, sound: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield header;
-  yield* sound;
-}
-
-/** A missing clip as seen by the client: the header, then the stream ends early. */
-function* cutOff(header: Buffer): Generator<Buffer> {
-  yield header;
 }

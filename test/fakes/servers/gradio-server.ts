@@ -43,7 +43,7 @@ export async function openGradioServer(
     /** False: Gradio 4, whose routes have no prefix. */
     readonly prefixed?: boolean;
     /** Replaces the event with the result. */
-    readonly instead?: string | (() => AsyncIterable<string>);
+    readonly instead?: string;
   } = {},
 ): Promise<EngineServer> {
   const { endpoints = { basic_tts: f5Inputs }, prefixed = true, instead } = options;
@@ -77,9 +77,7 @@ export async function openGradioServer(
   return server;
 }
 
-function events(instead: string | (() => AsyncIterable<string>) | undefined, url: string): Answer {
-  const headers = { 'content-type': 'text/event-stream' };
-  if (typeof instead === 'function') return { headers, body: instead() };
+function events(instead: string | undefined, url: string): Answer {
   const files = [
     // Clients must not fetch anything from the `url` that an app reports.
     { path: '/tmp/gradio/2c3d/audio.wav', url: `${url}/elsewhere.wav`, meta: { _type: 'gradio.FileData' } },
@@ -88,6 +86,7 @@ function events(instead: string | (() => AsyncIterable<string>) | undefined, url
     7,
   ];
   const end = instead ?? `event: complete\ndata: ${JSON.stringify(files)}\n\n`;
+  const headers = { 'content-type': 'text/event-stream' };
   return { headers, body: ['event: heartbeat\ndata: null\n\n', 'event: generating\ndata: [null]\n\n', end] };
 }
 

@@ -7,11 +7,9 @@ export async function openSidecarServer(
   options: {
     readonly voices?: readonly string[];
     readonly isLoading?: boolean;
-    /** Replaces the speech. */
-    readonly sound?: () => AsyncIterable<Buffer>;
   } = {},
 ): Promise<EngineServer> {
-  const { voices = ['martha'], isLoading = false, sound } = options;
+  const { voices = ['martha'], isLoading = false } = options;
   const rate = 22_050;
   return openEngineServer({
     'GET /health': () =>
@@ -25,7 +23,7 @@ export async function openSidecarServer(
       const headers = { 'x-sample-rate': String(rate), 'x-channels': '1' };
       if (format === 'wav') return { headers: { ...headers, 'content-type': 'audio/wav' }, body: wavOf(input, rate) };
       const pcm = pcmOf(input, rate);
-      const body = sound?.() ?? (stream === true ? [pcm.subarray(0, 1_111), pcm.subarray(1_111)] : pcm);
+      const body = stream === true ? [pcm.subarray(0, 1_111), pcm.subarray(1_111)] : pcm;
       return { headers: { ...headers, 'content-type': 'audio/pcm' }, body };
     },
   });

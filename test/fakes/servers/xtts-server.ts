@@ -5,18 +5,15 @@ import { pcmOf, wavHeader } from '../server-audio.ts';
 const rate = 24_000;
 const languages = ['en', 'es', 'fr', 'de', 'it', 'pt', 'pl', 'tr', 'ru', 'nl', 'cs', 'ar', 'zh-cn', 'ja', 'hu', 'ko'];
 
-interface XttsOptions {
-  /** Its preset voices. */
+interface Presets {
   readonly voices?: readonly string[];
-  /** Replaces the speech. */
-  readonly sound?: () => AsyncIterable<Buffer>;
 }
 
 /**
  * coqui-ai/xtts-streaming-server: clips become latents, which come back with every request; a language error shows only
  * after status 200.
  */
-export async function openCoquiServer({ voices = ['Claribel'], sound }: XttsOptions = {}): Promise<EngineServer> {
+export async function openCoquiServer({ voices = ['Claribel'] }: Presets = {}): Promise<EngineServer> {
   return openEngineServer({
     'GET /languages': () => json(languages),
     'GET /studio_speakers': () => json(Object.fromEntries(voices.map((name, index) => [name, latents(index)]))),
@@ -30,13 +27,13 @@ export async function openCoquiServer({ voices = ['Claribel'], sound }: XttsOpti
       if (typeof text !== 'string' || typeof stream_chunk_size !== 'string' || !isWhole)
         return json({ detail: [{ type: 'string_type', loc: ['body'] }] }, 422);
       if (!languages.includes(String(language))) return { headers: { 'content-type': 'audio/wav' }, body: [] };
-      return speech(text, sound, 'audio/wav');
+      return speech(text, 'audio/wav');
     },
   });
 }
 
 /** daswer123/xtts-api-server: voices by name or path, all parameters in the URL. */
-export async function openDaswer123Server({ voices = ['female'], sound }: XttsOptions = {}): Promise<EngineServer> {
+export async function openDaswer123Server({ voices = ['female'] }: Presets = {}): Promise<EngineServer> {
   return openEngineServer({
     'GET /languages': () => json({ languages: { English: 'en' } }),
     'GET /speakers_list': () => json(voices),
@@ -45,19 +42,15 @@ export async function openDaswer123Server({ voices = ['female'], sound }: XttsOp
       if (!languages.includes(query.get('language') ?? ''))
         return json({ detail: 'Language code sent is either' }, 400);
       if (!voices.includes(speaker) && !speaker.startsWith('/')) return json({ detail: 'Error: no such speaker' }, 500);
-      return speech(query.get('text') ?? '', sound, 'audio/x-wav');
+      return speech(query.get('text') ?? '', 'audio/x-wav');
     },
   });
 }
 
-function speech(text: string, sound: XttsOptions['sound'], type: string): Answer {
+function speech(text: string, type: string): Answer {
   const pcm = pcmOf(text, rate);
-  async function* body(): AsyncGenerator<Buffer> {
-    yield wavHeader(rate, { dataBytes: 0 });
-    if (sound !== undefined) yield* sound();
-    else yield* [pcm.subarray(0, 2_221), pcm.subarray(2_221)];
-  }
-  return { headers: { 'content-type': type }, body: body() };
+  const body = [wavHeader(rate, { dataBytes: 0 }), pcm.subarray(0, 2_221), pcm.subarray(2_221)];
+  return { headers: { 'content-type': type }, body };
 }
 
 function latents(seed: number): Record<string, unknown> {

@@ -7,14 +7,14 @@ import { isEspeakInstalled } from '../../../voices/synthesizers/espeak.ts';
 const available = isEspeakInstalled();
 if (!available) console.warn('eSpeak NG is not installed, so no Chinese can be spoken: its test is skipped.');
 
-describe.skipIf(!available)('Sun Wukong, on the real engines', () => {
+describe.skipIf(!available)('Sun Wukong on the real engines', () => {
   let server: RunningServer;
   beforeAll(async () => {
     server = await startServer(readConfig({ flags: { port: '0', logLevel: 'error' }, environment: {} }));
   });
   afterAll(() => server.close());
 
-  it('answers typed Chinese with one of his own lines, in spoken Chinese', async () => {
+  it('answers typed Chinese with one of the character’s lines in spoken Chinese', async () => {
     const client = await connectRealtime({
       url: server.url,
       character: 'sun-wukong',

@@ -1,14 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { record, serve } from '../../rigs/serve-rig.ts';
+import { serve } from '../../rigs/serve-rig.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -52,8 +47,8 @@ async function serveTwo() {
   return { ...server, engines, idle, answered };
 }
 
-describe('a server that is told to stop', () => {
-  it('is not ready any more, and takes nobody in', async () => {
+describe('drain', () => {
+  it('reports itself as draining and refuses new sessions and requests while it stops', async () => {
     const { ask, call, sessions, answered } = await serveTwo();
     void sessions.drain(60_000);
     expect(await ask('/healthz')).toMatchObject({ status: 503, body: { status: 'draining' } });
@@ -63,7 +58,7 @@ describe('a server that is told to stop', () => {
     answered.socket.terminate();
   });
 
-  it('lets a reply finish before it says goodbye, and says it at once to those who wait for none', async () => {
+  it('closes idle sessions at once and others after their reply has finished', async () => {
     const { sessions, idle, answered, engines } = await serveTwo();
     const drained = sessions.drain(60_000);
     expect(await idle.closed).toEqual(stopping);
@@ -75,14 +70,14 @@ describe('a server that is told to stop', () => {
     expect(sessions.active).toBe(0);
   });
 
-  it('waits for a reply no longer than it was told, and still ends it in order', async () => {
+  it('closes a session in the middle of a reply when the drain timeout is over', async () => {
     const { sessions, answered } = await serveTwo();
     const drained = sessions.drain(1);
     expect(await answered.closed).toEqual(stopping);
     await drained;
   });
 
-  it('waits for a request that is being answered', async () => {
+  it('finishes a running HTTP request before it stops', async () => {
     const engines = patient();
     const { ask, sessions } = await serve({ engines });
     const asking = ask('/v1/chat/completions', { body: { messages: [{ role: 'user', content: 'Hi' }] } });
@@ -96,7 +91,7 @@ describe('a server that is told to stop', () => {
     await drained;
   });
 
-  it('cuts a client that does not answer the goodbye', async () => {
+  it('disconnects a client that does not answer the close frame', async () => {
     const { sessions, call } = await serve();
     const deaf = call();
     await deaf.until('session.created');
@@ -109,31 +104,5 @@ describe('a server that is told to stop', () => {
     deaf.socket.resume();
     await deaf.closed;
     expect(sessions.active).toBe(0);
-  });
-});
-
-describe('the command `serve`', () => {
-  it('ends with success on SIGTERM, its clients told', { timeout: 60_000 }, async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-serve-'));
-    const flags = ['--port', '0', '--data-dir', folder, '--workers', '1', '--log-level', 'error'];
-    const child = spawn(process.execPath, ['server/main.ts', 'serve', ...flags], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    try {
-      let printed = '';
-      child.stdout.on('data', (piece: Buffer) => (printed += piece.toString()));
-      await expect.poll(() => printed, { timeout: 50_000 }).toContain('Ctrl-C');
-      const url = /http:\/\/\S+/.exec(printed)?.[0] ?? expect.fail(`no address in: ${printed}`);
-      const wire = record(new WebSocket(`${url.replace('http', 'ws')}/v1/realtime`));
-      await wire.until('session.created');
-      const exit = once(child, 'exit');
-      child.kill('SIGTERM');
-      expect(await wire.closed).toEqual(stopping);
-      expect(await exit).toEqual([0, null]);
-      expect(printed).toContain('Stopping');
-    } finally {
-      child.kill('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
-    }
   });
 });

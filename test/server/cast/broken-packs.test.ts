@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../server/config/config.ts';
 import { startServer } from '../../../server/app/serve.ts';
+import { dramatis } from '../../rigs/command-rig.ts';
 import { garden } from '../../rigs/scene-rig.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-broken-packs-'));
@@ -13,20 +13,7 @@ const packs = path.join(folder, 'data', 'characters');
 const shipped = path.resolve('characters');
 afterAll(() => rm(folder, { recursive: true }));
 
-interface Ran {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-function dramatis(...args: string[]): Promise<Ran> {
-  const env = { ...process.env, DRAMATIS_DATA_DIR: path.join(folder, 'data') };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [path.resolve('server/main.ts'), ...args], { env }, (fault, out, err) => {
-      resolve({ status: typeof fault?.code === 'number' ? fault.code : 0, out, err });
-    });
-  });
-}
+vi.stubEnv('DRAMATIS_DATA_DIR', path.join(folder, 'data'));
 
 async function addScene(id: string, player: string): Promise<void> {
   const motivation = 'To be there.';
@@ -49,20 +36,23 @@ async function addAlice(id: string): Promise<string> {
   return pack;
 }
 
-describe('a character that a scene needs', () => {
-  it('is not removed on the command line either', async () => {
+describe('characters remove', () => {
+  it('refuses to remove a character that a scene needs', async () => {
     const pack = await addAlice('twin');
     await addScene('home', 'twin');
     const refused = await dramatis('characters', 'remove', 'twin');
-    expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('plays in the scene "At home". Remove') });
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('plays in the scene "At home". Remove'),
+    });
     expect(existsSync(pack)).toBe(true);
     await rm(path.join(packs, 'scenes', 'home.json'));
-    expect(await dramatis('characters', 'remove', 'twin')).toMatchObject({ status: 0, out: 'Alice is gone.\n' });
+    expect(await dramatis('characters', 'remove', 'twin')).toMatchObject({ status: 0, stdout: 'Removed Alice.\n' });
     expect(existsSync(pack)).toBe(false);
   });
 });
 
-describe('a broken pack, and scenes that cannot be played', () => {
+describe('broken packs and scenes', () => {
   beforeAll(async () => {
     await writeFile(path.join(await addAlice('torn'), 'card.json'), '{"id": "torn", "na\u001B[2Jme"');
     await writeFile(path.join(await addAlice('blank'), 'card.json'), '{}');
@@ -70,7 +60,7 @@ describe('a broken pack, and scenes that cannot be played', () => {
     await writeFile(path.join(packs, 'scenes', 'torn.json'), '{');
   });
 
-  it('do not keep the server from starting', async () => {
+  it('starts the server without broken packs and unplayable scenes', async () => {
     const flags = { port: '0', logLevel: 'error', dataDir: path.join(folder, 'data') };
     const server = await startServer(readConfig({ flags, environment: {} }));
     const ids = [...server.characters.keys()];
@@ -79,8 +69,8 @@ describe('a broken pack, and scenes that cannot be played', () => {
     expect(ids.filter((id) => /torn|blank|chair/.test(id))).toEqual([]);
   });
 
-  it('are told in one line each, with file and fault', async () => {
-    const { status, err } = await dramatis('characters');
+  it('reports each broken pack and scene in one line with file and reason', async () => {
+    const { status, stderr: err } = await dramatis('characters');
     expect(status).toBe(0);
     const told = err.trim().split('\n').toSorted();
     expect(told).toEqual([
@@ -92,21 +82,21 @@ describe('a broken pack, and scenes that cannot be played', () => {
     expect(err).not.toMatch(/[^\P{Cc}\n]/u);
   });
 
-  it('are told by the doctor', async () => {
-    const { status, out } = await dramatis('doctor', '--port', '0');
+  it('reports broken packs and scenes in the doctor', async () => {
+    const { status, stdout } = await dramatis('doctor', '--port', '0');
     expect(status).toBe(1);
-    expect(out.match(/^✗ characters +left out: /gmu)).toHaveLength(4);
+    expect(stdout.match(/^✗ characters +skipped: /gmu)).toHaveLength(4);
   });
 
-  it('say what is wrong where one of them is asked for', async () => {
-    const { status, err } = await dramatis('characters', 'show', 'torn');
+  it('explains what is wrong with a broken pack when it is shown', async () => {
+    const { status, stderr: err } = await dramatis('characters', 'show', 'torn');
     expect(status).toBe(1);
     expect(err).toMatch(/torn.card\.json: not valid JSON/);
   });
 
-  it('can be removed', async () => {
-    expect(await dramatis('characters', 'remove', 'torn')).toMatchObject({ status: 0, out: 'torn is gone.\n' });
+  it('removes a broken pack', async () => {
+    expect(await dramatis('characters', 'remove', 'torn')).toMatchObject({ status: 0, stdout: 'Removed torn.\n' });
     expect(existsSync(path.join(packs, 'torn'))).toBe(false);
-    expect((await dramatis('characters', 'remove', '../../characters')).err).toContain('There is no character');
+    expect((await dramatis('characters', 'remove', '../../characters')).stderr).toContain('There is no character');
   });
 });

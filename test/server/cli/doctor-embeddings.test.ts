@@ -27,14 +27,14 @@ async function found(server: { readonly url: string }, model = 'bge-m3'): Promis
   return `${finding?.ok === true ? '✓' : '✗'} ${finding?.stage} ${finding?.name} ${finding?.says}`;
 }
 
-it('the doctor asks no embedding server where none is configured', async () => {
+it('checks no embedding server if none is configured', async () => {
   expect(await checkEmbeddings({})).toEqual([]);
 });
 
-it('the doctor tells what an embedding server gives, and how fast; a model of Ollama is known without its tag', async () => {
+it('reports dimension and latency of a working embedding server and finds an Ollama model without its tag', async () => {
   await using server = await openServer();
   expect(await found(server)).toMatch(
-    /^✓ embeddings bge-m3 openai-embeddings: 127\.0\.0\.1:\d+ has bge-m3; gives 2 numbers a text, one text in \d+ ms \(a reply waits 250 ms\); all of it after \d+ ms$/,
+    /^✓ embeddings bge-m3 openai-embeddings: 127\.0\.0\.1:\d+ has bge-m3; 2 dimensions, one text in \d+ ms \(a reply waits at most 250 ms\); both texts after \d+ ms$/,
   );
   expect(server.requests.map(({ path, headers }) => `${path} ${headers.authorization}`)).toEqual([
     '/v1/models Bearer sk-1',
@@ -43,7 +43,7 @@ it('the doctor tells what an embedding server gives, and how fast; a model of Ol
   ]);
 });
 
-it('the doctor has one line for each way in which an embedding server is of no use', async () => {
+it('reports one line with the remedy for each way an embedding server can fail', async () => {
   await using server = await openServer();
   await using zeros = await openServer([0, 0]);
   await using words = await openServer(['a']);
@@ -63,7 +63,7 @@ it('the doctor has one line for each way in which an embedding server is of no u
     /knows no such model or address \(404\). Check DRAMATIS_EMBEDDINGS_MODEL and DRAMATIS_EMBEDDINGS_BASE_URL/,
   );
   expect(await broken({ kind: 'page' }, route)).toMatch(/^✗ .*not JSON. Check DRAMATIS_EMBEDDINGS_BASE_URL/);
-  expect(await found(zeros)).toMatch(/^✗ .*zeros alone. Use another model/);
+  expect(await found(zeros)).toMatch(/^✗ .*only zeros. Use another model/);
   expect(await found(words)).toMatch(/^✗ .*no embeddings/);
   expect(await found({ url: 'http://127.0.0.1:1' })).toMatch(
     /cannot be reached \(ECONNREFUSED\). Check DRAMATIS_EMBEDDINGS_BASE_URL/,

@@ -1,74 +1,164 @@
-import { expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, expect, it } from 'vitest';
 import { checkPlannedEngines } from '../../../server/cli/doctor/engines.ts';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
+import type { Fault } from '../../fakes/servers/faults.ts';
+import { openChatAudioServer } from '../../fakes/servers/chat-audio-server.ts';
+import { openCosyvoiceServer } from '../../fakes/servers/cosyvoice-server.ts';
+import { openChatModel } from '../../conformance/engine-table.ts';
+import { openGptSovitsServer } from '../../fakes/servers/gpt-sovits-server.ts';
+import { openRealtimeServer } from '../../fakes/servers/realtime-server.ts';
 import { openSpeechServer } from '../../fakes/servers/speech-server.ts';
+import { openTlsTunnel } from '../../fakes/network/tls-tunnel.ts';
 import { openTranscriptionServer } from '../../fakes/servers/transcription-server.ts';
 import { enginesFile, openCascadeServers } from '../../rigs/engine-rig.ts';
 import { characters } from '../../rigs/serve-rig.ts';
 
-async function findings(file: string): Promise<string[]> {
-  const alice = characters.get('alice');
-  if (alice === undefined) throw new Error('no Alice');
-  const found = await checkPlannedEngines(planEngines({ engines: file }, {}), alice);
-  return found.map(({ name, ok, says }) => `${ok ? '✓' : '✗'} ${name} ${says}`);
+const opened: AsyncDisposable[] = [];
+afterAll(() => Promise.all(opened.map((each) => each[Symbol.asyncDispose]())));
+
+/** A server that is closed in the end, broken in this way from the start. */
+async function broken(server: Promise<EngineServer>, fault?: Fault, route?: string): Promise<string> {
+  const each = await server;
+  opened.push(each);
+  if (fault !== undefined) each.breaks(fault, route === undefined ? {} : { route });
+  return each.url;
 }
 
-it('the doctor finds engines that work', async () => {
+/** What answers every connection with something that is no HTTP. */
+async function openMailServer(): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.end('220 mail.example ESMTP\r\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push({ [Symbol.asyncDispose]: async () => void server.close() });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The doctor's lines about the engines of a file. */
+async function findings(file: string, environment: Readonly<Record<string, string>> = {}): Promise<string[]> {
+  const alice = characters.get('alice');
+  if (alice === undefined) throw new Error('no Alice');
+  const found = await checkPlannedEngines(planEngines({ engines: file }, environment), alice);
+  return found.map(({ stage, name, ok, says }) => `${ok ? '✓' : '✗'} ${stage} ${name} ${says}`);
+}
+
+it('reports engines that work with their latency', async () => {
   await using servers = await openCascadeServers();
   expect(await findings(servers.file)).toEqual([
-    expect.stringMatching(/^✓ ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; hears after \d+ ms$/),
-    expect.stringMatching(/^✓ llama openai-chat: 127\.0\.0\.1:\d+ has llama; answers after \d+ ms$/),
-    expect.stringMatching(/^✓ mouth openai-speech: .* speaks after \d+ ms$/),
+    expect.stringMatching(/^✓ asr ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; hears after \d+ ms$/),
+    expect.stringMatching(/^✓ llm llama openai-chat: 127\.0\.0\.1:\d+ has llama; answers after \d+ ms$/),
+    expect.stringMatching(/^✓ tts mouth openai-speech: .* speaks after \d+ ms$/),
   ]);
 });
 
-it('the doctor has one line, with the remedy, for each engine that is broken in its own way', async () => {
-  const servers: EngineServer[] = [];
-  const speech = async (): Promise<EngineServer> => {
-    const server = await openSpeechServer();
-    servers.push(server);
-    return server;
-  };
-  const [locked, dumb, mute, page] = await Promise.all([speech(), speech(), speech(), speech()]);
-  locked.breaks({ kind: 'status', status: 401 });
-  dumb.breaks({ kind: 'empty' }, { route: 'POST /v1/audio/speech' });
-  mute.breaks({ kind: 'hang' });
-  page.breaks({ kind: 'page' });
-  const loading = await openTranscriptionServer();
-  servers.push(loading);
-  loading.breaks({ kind: 'status', status: 404 });
-  const mouth = { kind: 'openai-speech', retries: 0 };
-  const file = await enginesFile({
-    engines: {
-      loading: { kind: 'openai-transcriptions', dialect: 'whisper-cpp', baseUrl: loading.url },
-      down: { ...mouth, baseUrl: 'http://127.0.0.1:1/v1' },
-      keyless: { ...mouth, baseUrl: `${locked.url}/v1`, apiKeyEnv: 'NOBODY_HAS_SET_THIS' },
-      locked: { ...mouth, baseUrl: `${locked.url}/v1` },
-      other: { ...mouth, baseUrl: `${dumb.url}/v1`, model: 'large-voice' },
-      dumb: { ...mouth, baseUrl: `${dumb.url}/v1`, model: 'small-voice' },
-      mute: { ...mouth, baseUrl: `${mute.url}/v1`, timeouts: { firstByteMs: 50 } },
-      page: { ...mouth, baseUrl: `${page.url}/v1` },
-      wrong: { ...mouth, baseUrl: 'http://127.0.0.1:1', dialect: 'klingon' },
+const ear = { kind: 'openai-transcriptions', dialect: 'speaches', model: 'whisper', retries: 0 };
+const chat = { kind: 'openai-chat', model: 'llama' };
+const mouth = { kind: 'openai-speech', model: 'small-voice', retries: 0 };
+const omni = { kind: 'openai-chat-audio', model: 'gpt-audio', retries: 0 };
+
+it('reports one line with the remedy for each engine that is broken in its own way', async () => {
+  const locked = await broken(openChatModel('Yes.'), { kind: 'status', status: 401 });
+  const fine = await broken(openChatModel('Yes.'));
+  const spent = await broken(
+    openSpeechServer(),
+    { kind: 'status', status: 429, headers: { 'retry-after': '60' } },
+    'POST /v1/audio/speech',
+  );
+  const omniUrl = await broken(openChatAudioServer());
+  const tunnel = await openTlsTunnel(Number(new URL(fine).port));
+  opened.push(tunnel);
+  const recognizers = {
+    'wrong-port': { ...ear, baseUrl: 'http://127.0.0.1:1/v1' },
+    'wrong-model': { ...ear, model: 'large-v9', baseUrl: `${await broken(openTranscriptionServer())}/v1` },
+    failing: {
+      ...ear,
+      failureCount: 1,
+      baseUrl: `${await broken(openTranscriptionServer(), { kind: 'status', status: 500 }, 'POST /v1/audio/transcriptions')}/v1`,
     },
-    recognizer: 'loading',
-    synthesizer: ['down', 'keyless', 'locked', 'other', 'dumb', 'mute', 'page', 'wrong'],
+    'no-socket': { kind: 'funasr', baseUrl: fine.replace('http', 'ws'), retries: 0 },
+    loading: {
+      ...ear,
+      dialect: 'whisper-cpp',
+      baseUrl: await broken(openTranscriptionServer(), { kind: 'status', status: 404 }),
+    },
+  };
+  const minds = {
+    locked: { ...chat, baseUrl: `${locked}/v1` },
+    keyless: { ...chat, baseUrl: `${fine}/v1`, apiKeyEnv: 'NOBODY_HAS_SET_THIS' },
+    'no-tls': { ...chat, baseUrl: `${fine.replace('http', 'https')}/v1` },
+    'own-certificate': { ...chat, baseUrl: `https://127.0.0.1:${tunnel.port}/v1` },
+    mail: { ...chat, baseUrl: `${await openMailServer()}/v1` },
+    fine: { ...chat, baseUrl: `${fine}/v1`, apiKeyEnv: 'GOOD_KEY' },
+  };
+  const synthesizers = {
+    page: { ...mouth, baseUrl: `${await broken(openSpeechServer(), { kind: 'page' })}/v1` },
+    mute: {
+      ...mouth,
+      timeouts: { firstByteMs: 50 },
+      baseUrl: `${await broken(openSpeechServer(), { kind: 'hang' })}/v1`,
+    },
+    silent: { ...mouth, baseUrl: `${await broken(openSpeechServer(), { kind: 'empty' }, 'POST /v1/audio/speech')}/v1` },
+    spent: { ...mouth, baseUrl: `${spent}/v1` },
+    clipless: { kind: 'gpt-sovits', baseUrl: await broken(openGptSovitsServer()), retries: 0 },
+    'lost-clip': {
+      kind: 'cosyvoice',
+      baseUrl: await broken(openCosyvoiceServer()),
+      defaultClip: { wav: '/nowhere/martha.wav', transcript: 'I keep the house.', language: 'en', consent: 'ours' },
+    },
+    unknown: { ...mouth, dialect: 'klingon', baseUrl: `${spent}/v1` },
+  };
+  const omnis = {
+    'omni-fine': { ...omni, baseUrl: `${omniUrl}/v1` },
+    'omni-model': { ...omni, model: 'gpt-4o-audio-preview', baseUrl: `${omniUrl}/v1` },
+    'omni-mute': { ...omni, baseUrl: `${await broken(openChatAudioServer('mute'))}/v1` },
+    'omni-refuses': {
+      kind: 'openai-realtime',
+      model: 'gpt-realtime',
+      baseUrl: `${(await broken(openRealtimeServer('', 'invalid_api_key'))).replace('http', 'ws')}/v1`,
+    },
+  };
+  const file = await enginesFile({
+    engines: { ...recognizers, ...minds, ...synthesizers, ...omnis },
+    asr: Object.keys(recognizers),
+    llm: Object.keys(minds),
+    tts: Object.keys(synthesizers),
+    omni: Object.keys(omnis),
+    turns: { kind: 'smart-turn', model: '/nowhere/smart-turn.onnx' },
   });
-  try {
-    const lines = await findings(file);
-    expect(lines.filter((line) => line.startsWith('✓'))).toEqual([]);
-    expect(lines).toEqual([
-      expect.stringMatching(/loading .*still loading its model. Try again/),
-      expect.stringMatching(/down .*cannot be reached \(ECONNREFUSED\). Check "baseUrl" of the engine "down"/),
-      expect.stringMatching(/keyless .*NOBODY_HAS_SET_THIS is not set/),
-      expect.stringMatching(/locked .*the key was not accepted \(401\). Check/),
-      expect.stringMatching(/other .*no model "large-voice", but small-voice. Set "model" of the engine "other"/),
-      expect.stringMatching(/dumb .*no sound \(0 ms\). Look into its log/),
-      expect.stringMatching(/mute .*no answer within 0.05 s/),
-      expect.stringMatching(/page .*text\/html instead of sound. Check "baseUrl"/),
-      expect.stringMatching(/wrong .*The engine "wrong" \(openai-speech\): dialect: Invalid option/),
-    ]);
-  } finally {
-    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
-  }
-});
+  const lines = await findings(file, { GOOD_KEY: 'sk-good' });
+  const about = (name: string): readonly string[] => lines.filter((line) => line.split(' ')[2] === name);
+  const wanted: Readonly<Record<string, RegExp>> = {
+    'wrong-port': /^✗ recognizer .*cannot be reached \(ECONNREFUSED\)\. Check "baseUrl" of the engine "wrong-port"/,
+    'wrong-model': /^✗ recognizer .*no model "large-v9", but whisper\. Set "model" of the engine "wrong-model"/,
+    failing: /^✗ recognizer .*the server failed \(500\)\. Look into its log/,
+    'no-socket': /^✗ recognizer .*knows no such model or address \(404\)\. Check .*"baseUrl" of the engine "no-socket"/,
+    loading: /^✗ recognizer .*still loading its model\. Try again/,
+    locked: /^✗ mind .*the key was not accepted \(401\)\. Check the variable that "apiKeyEnv" of the engine "locked"/,
+    keyless: /^✗ mind .*NOBODY_HAS_SET_THIS is not set\. Put the engine's key into it/,
+    'no-tls':
+      /^✗ mind .*no secure connection .*Check whether "baseUrl" of the engine "no-tls" begins with the right one/,
+    'own-certificate': /^✗ mind .*certificate .*NODE_EXTRA_CA_CERTS/,
+    mail: /^✗ mind .*does not speak HTTP .*Check "baseUrl" of the engine "mail"/,
+    fine: /^✓ mind .*has llama; answers after \d+ ms$/,
+    page: /^✗ synthesizer .*text\/html instead of sound\. Check "baseUrl" of the engine "page"/,
+    mute: /^✗ synthesizer .*no answer within 0\.05 s\. Is the server overloaded/,
+    silent: /^✗ synthesizer .*no sound \(0 ms\)\. Look into its log/,
+    spent: /^✗ synthesizer .*too many requests, or the quota is used up \(429\)\. Wait a minute, or look at your plan/,
+    clipless: /^✗ synthesizer .*voice of a clip only\. Give the character one, or everybody \("\*"\), in "references"/,
+    'lost-clip': /^✗ synthesizer .*no reference clip \/nowhere\/martha\.wav\. Check "references"/,
+    unknown: /^✗ synthesizer .*The engine "unknown" \(openai-speech\): dialect: Invalid option/,
+    'omni-fine': /^✓ omni .*has gpt-audio; hears and speaks after \d+ ms$/,
+    'omni-model': /^✗ omni .*no model "gpt-4o-audio-preview", but gpt-audio\. Set "model" of the engine "omni-model"/,
+    'omni-mute': /^✗ omni .*answered without sound\. Check that the server serves all of the model/,
+    'omni-refuses': /^✗ omni .*the key was not accepted \(invalid_api_key\)\. Check/,
+    'smart-turn': /^✗ turns .*\/nowhere\/smart-turn\.onnx/,
+  };
+  for (const [name, line] of Object.entries(wanted))
+    expect([name, about(name)]).toEqual([name, [expect.stringMatching(line)]]);
+  expect(lines.join('\n')).not.toContain('sk-good');
+}, 60_000);

@@ -10,23 +10,23 @@ const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-doctor-voices-'));
 afterAll(() => rm(folder, { recursive: true }));
 const alice = characters.get('alice') ?? expect.fail('no Alice');
 
-describe('the doctor', () => {
-  it('says nothing of voices where nothing is configured', async () => {
+describe('doctor, voices', () => {
+  it('reports nothing about voices if none are configured', async () => {
     expect(await checkVoices({ dataDir: folder }, characters.values())).toEqual([]);
   });
 
-  it('tries the models that judge voices', async () => {
+  it('tries the configured speaker encoder and voice quality models', async () => {
     const { modelPath: speakerEncoder, sha256 } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
     const [good] = await checkVoices({ dataDir: folder, speakerEncoder }, []);
     expect(good).toMatchObject({ ok: true, says: `campplus-192@${sha256.slice(0, 12)}` });
     const both = await checkVoices({ dataDir: folder, speakerEncoder, dnsmos: path.join(folder, 'none.onnx') }, []);
     expect(both).toMatchObject([
-      { what: 'speakers', ok: true },
+      { what: 'speaker encoder', ok: true },
       { what: 'quality', ok: false, says: expect.stringContaining('sig_bak_ovr.onnx') },
     ]);
   });
 
-  it('calls a model that is configured and wrong an error, not optional', async () => {
+  it('reports a configured voice model that cannot be used as an error, not as optional', async () => {
     const wrong = path.join(folder, 'wrong.onnx');
     await writeFile(wrong, 'not these');
     for (const settings of [{ dnsmos: wrong }, { speakerEncoder: wrong }, { dnsmosP808: wrong }]) {
@@ -36,7 +36,7 @@ describe('the doctor', () => {
     }
   });
 
-  it('names cards whose voice is not here', async () => {
+  it('reports cards whose library voice is missing', async () => {
     const cast = { ...alice, voice: { ...alice.voice, reference: 'nobody' } };
     expect(await checkVoices({ dataDir: folder }, [cast])).toMatchObject([
       { ok: false, says: expect.stringMatching(/alice .*no voice "nobody"/) },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { measureTurns } from '../../../server/cli/latency/latency.ts';
 import { latencyTable, summarizeLatency } from '../../../server/cli/latency/latency-table.ts';
-import { spreadOf } from '../../../server/terminal/spread.ts';
+import { spreadOf } from '../../../voices/dsp/statistics.ts';
 import { waterfall } from '../../../server/terminal/waterfall.ts';
 import {
   latencyComponents,
@@ -33,18 +33,18 @@ function ledger(ends: Partial<Record<LatencyComponent, number>>, sentMs: number)
 
 const turn = ledger({ arrival: 20, silence: 500, vad: 503, recognizer: 503, mind: 540, synthesizer: 600 }, 600);
 
-describe('a waterfall', () => {
-  it('draws each owner from where the one before ended, and the whole', () => {
+describe('waterfall', () => {
+  it('draws each latency component from where the one before ended, and the total', () => {
     const lines = waterfall(turn, 60).split('\n');
     expect(lines.map((line) => line.slice(2, 18).trim())).toEqual([
-      'sound under way',
-      'silence waited',
-      'voice detector',
-      'recognizer',
-      'mind',
-      'synthesizer',
-      'sending',
-      'in all',
+      'uplink',
+      'endpointing',
+      'VAD',
+      'ASR',
+      'LLM',
+      'TTS',
+      'pacing',
+      'total',
     ]);
     expect(lines.map((line) => /(\d+) ms$/.exec(line)?.[1])).toEqual(['20', '480', '3', '0', '37', '60', '0', '600']);
     const bars = lines.map((line) => [line.indexOf('█'), line.lastIndexOf('█')]);
@@ -54,8 +54,8 @@ describe('a waterfall', () => {
   });
 });
 
-describe('the page', () => {
-  it('draws every millisecond once, up to what it heard itself', () => {
+describe('latency on the page', () => {
+  it('draws every millisecond of the latency once, up to the moment the client heard it', () => {
     const heard = withHeard(turn, 712);
     const drawn = parts(heard);
     expect(heard).toMatchObject({ heard_ms: 712, total_ms: 712, owners: { delivery: 112, mind: 37 } });
@@ -65,17 +65,17 @@ describe('the page', () => {
       reachedMs = fromMs + ms;
     }
     expect(reachedMs).toBeCloseTo(712, 6);
-    expect(drawn.map(({ owner }) => owner)).toEqual(['arrival', 'silence', 'vad', 'mind', 'synthesizer', 'delivery']);
+    expect(drawn.map(({ name }) => name)).toEqual(['uplink', 'endpointing', 'vad', 'llm', 'tts', 'network']);
   });
 
-  it('does not count backwards where it heard before it should have, nor at all where it heard nothing', () => {
+  it('never counts a negative delivery time, and none if the client heard nothing', () => {
     expect(withHeard(turn, 580)).toMatchObject({ total_ms: 600, owners: { delivery: 0 } });
     expect(withHeard(withHeard(turn, 712), null)).toMatchObject({ total_ms: 600, owners: { delivery: null } });
   });
 });
 
-describe('the table of many turns', () => {
-  it('has the spread of each owner that took part, in the order of the turn, within 80 columns', () => {
+describe('latency table', () => {
+  it('lists median and percentiles of each latency component in the order of a turn within 80 columns', () => {
     const other = ledger({ silence: 50_000, vad: 50_000, recognizer: 50_100, mind: 99_000, delivery: 99_999 }, 99_500);
     const summary = summarizeLatency([turn, other, other]);
     expect(summary.owners.silence).toEqual({ n: 3, median: 50_000, p95: 50_000, p99: 50_000 });
@@ -85,18 +85,18 @@ describe('the table of many turns', () => {
     const lines = latencyTable(summary).split('\n');
     expect(lines).toHaveLength(2 + Object.keys(summary.owners).length);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
-    expect(lines.at(-1)).toMatch(/^in all +3 +99999 +99999 +99999$/);
+    expect(lines.at(-1)).toMatch(/^total +3 +99999 +99999 +99999$/);
   });
 
-  it('counts percentiles by the nearest rank', () => {
+  it('computes percentiles by the nearest rank', () => {
     const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect(spreadOf(hundred)).toEqual({ n: 100, median: 50, p95: 95, p99: 99 });
     expect(spreadOf([]).median).toBeNaN();
   });
 });
 
-describe('measuring a server', () => {
-  it('gives one whole ledger a turn, heard included, and the first turn only warms up', async () => {
+describe('dramatis latency', () => {
+  it('measures a complete latency breakdown for each turn after a warm-up turn', async () => {
     const says = ['One two three four five six seven eight nine ten eleven twelve.'];
     const server = await serve({ engines: fakeEngines({ says }) });
     const measured = await measureTurns({

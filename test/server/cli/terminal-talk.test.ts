@@ -55,8 +55,8 @@ function talk(url: string, apiKey?: string) {
   };
 }
 
-describe('a talk in the terminal', () => {
-  it('begins with a greeting that sounds, hears the microphone, and shows what both say', async () => {
+describe('terminal conversation', () => {
+  it('plays a greeting, hears the microphone and prints both sides of a terminal conversation', async () => {
     const { url } = await serve({ engines: fakeEngines({ says: ['Good day.', 'Curiouser.'] }) });
     const alice = talk(url);
     await expect.poll(alice.printed).toContain('alice: Good day.\n');
@@ -67,7 +67,7 @@ describe('a talk in the terminal', () => {
     await alice.hangUp();
   });
 
-  it('falls silent at once when the person speaks, and history ends where it did', async () => {
+  it('stops the terminal’s playback at once when the user speaks and truncates the history there', async () => {
     const engines = fakeEngines({ says: [long, 'Yes?'] });
     const { url } = await serve({ engines });
     const alice = talk(url);
@@ -82,7 +82,7 @@ describe('a talk in the terminal', () => {
     await alice.hangUp();
   });
 
-  it('falls silent at a cough, and goes on from the clause, its words printed once', async () => {
+  it('pauses the terminal’s playback at a cough, resumes from the clause and prints each word once', async () => {
     const line = `One two three, four five six${' seven eight nine ten'.repeat(4)}.`;
     const { url } = await serve({ engines: fakeEngines({ says: [line], hears: [''] }) });
     const alice = talk(url);
@@ -99,7 +99,7 @@ describe('a talk in the terminal', () => {
     await alice.hangUp();
   }, 30_000);
 
-  it('goes on where it was when the connection breaks', async () => {
+  it('resumes the terminal conversation when the connection breaks', async () => {
     const engines = fakeEngines({ says: ['Good day.', 'Curiouser.'] });
     const { port, sessions } = await serve({ engines });
     await using proxy = await openFlakyProxy(port);
@@ -116,7 +116,7 @@ describe('a talk in the terminal', () => {
     await alice.hangUp();
   });
 
-  it('cuts no sample in two, however the recorder cuts its output', async () => {
+  it('keeps samples whole, however the recorder splits its output', async () => {
     const { url } = await serve({ engines: fakeEngines({ says: ['Good day.', 'Curiouser.'] }) });
     const alice = talk(url);
     await expect.poll(alice.printed).toContain('Good day.\n');
@@ -127,7 +127,7 @@ describe('a talk in the terminal', () => {
     await alice.hangUp();
   });
 
-  it('says why it is refused', async () => {
+  it('explains why a terminal conversation is refused', async () => {
     const { url } = await serve({ flags: { apiKeys: 'key' } });
     await expect(talk(url, 'wrong').over).rejects.toMatchObject({ code: 'connection_refused' });
     const welcome = talk(url, 'key');
@@ -135,7 +135,7 @@ describe('a talk in the terminal', () => {
     await welcome.hangUp();
   });
 
-  it('ends when the microphone fails, and says so', async () => {
+  it('ends the terminal conversation and explains it if the microphone fails', async () => {
     const { url } = await serve();
     const alice = talk(url);
     await expect.poll(alice.printed).toContain('alice: ');
@@ -152,7 +152,7 @@ describe('a talk in the terminal', () => {
   });
 });
 
-describe('a loudspeaker behind a pipe', () => {
+describe('TerminalSpeaker', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -169,7 +169,7 @@ describe('a loudspeaker behind a pipe', () => {
     return { player, told, played, speaker, writtenMs: () => player.bytes / 48 };
   }
 
-  it('plays at the pace of time, a little ahead, and knows what has sounded', () => {
+  it('writes audio to the player at real time, a little ahead, and knows what was heard', () => {
     const { speaker, played, told, writtenMs } = open();
     speaker.play('one', tone(500), 0);
     speaker.complete('one');
@@ -186,7 +186,7 @@ describe('a loudspeaker behind a pipe', () => {
     expect(writtenMs()).toBe(last);
   });
 
-  it('is silent at once when flushed, tells what was heard, and plays what comes next', async () => {
+  it('silences the player at once when flushed, returns what was heard and plays what follows', async () => {
     const { player, speaker, writtenMs } = open();
     speaker.play('one', tone(2_000), 0);
     vi.advanceTimersByTime(500);
@@ -203,7 +203,7 @@ describe('a loudspeaker behind a pipe', () => {
     expect(speaker.isPlaying).toBe(false);
   });
 
-  it('is started again by more of what was flushed, and counts that from its own beginning', async () => {
+  it('plays more audio of a flushed reply and counts it from its own beginning', async () => {
     const { player, speaker, played, told, writtenMs } = open();
     speaker.play('one', tone(2_000), 0);
     vi.advanceTimersByTime(500);
@@ -220,7 +220,7 @@ describe('a loudspeaker behind a pipe', () => {
     expect([told, speaker.isPlaying, player.flushes]).toEqual([['one'], false, 1]);
   });
 
-  it('does not make up for a moment in which the program was starved', () => {
+  it('does not catch up for a moment in which the process was starved', () => {
     let busyMs = 0;
     const { speaker, writtenMs } = open(() => performance.now() + busyMs);
     speaker.play('one', tone(5_000), 0);

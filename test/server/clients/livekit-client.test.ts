@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../../server/config/config.ts';
-import { buildApp } from '../../../server/app/app.ts';
-import { readCharacters } from '../../../server/cast/cast.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { silence, tone } from '../../fakes/vad.ts';
+import { serve } from '../../rigs/serve-rig.ts';
 
 const home = path.resolve(import.meta.dirname, '../../stock-livekit');
 const available = existsSync(path.join(home, 'node_modules'));
@@ -56,11 +53,7 @@ afterEach(async () => {
 async function open(engines: ReturnType<typeof fakeEngines>) {
   const { agents, plugin, rtc } = await loadLiveKit();
   agents.initializeLogger({ pretty: false, level: 'error' });
-  const config = readConfig({ flags: { port: '0', logLevel: 'silent' }, environment: {} });
-  const app = await buildApp({ config, engines, characters: await readCharacters(config), version: '0' });
-  closing.push(() => app.close());
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const { port } = await serve({ engines });
   const model = new plugin.realtime.RealtimeModel({
     baseURL: `http://127.0.0.1:${port}/v1`,
     apiKey: 'none',
@@ -112,8 +105,8 @@ async function textOf(generation: any): Promise<{ text: string; audioSamples: nu
   return { text, audioSamples };
 }
 
-describe.skipIf(!available)('LiveKit’s OpenAI realtime client, unmodified', () => {
-  it('holds a spoken turn', async () => {
+describe.skipIf(!available)('LiveKit’s OpenAI realtime client', () => {
+  it('holds a spoken turn with LiveKit’s client', async () => {
     const { waitFor, push, seen } = await open(fakeEngines({ says: ['One two three.'] }));
     await waitFor((event) => event.type === 'openai_server_event_received' && event.payload.type === 'session.updated');
     push(tone(700));
@@ -127,7 +120,7 @@ describe.skipIf(!available)('LiveKit’s OpenAI realtime client, unmodified', ()
     expect(seen.filter((event) => event.type === 'error')).toEqual([]);
   });
 
-  it('is told when the user barges in, and the reply ends', async () => {
+  it('tells LiveKit’s client about a barge-in and ends the reply', async () => {
     const { waitFor, push, session } = await open(
       fakeEngines({ says: ['One two three four five six seven eight nine ten eleven twelve.'] }),
     );
@@ -140,7 +133,7 @@ describe.skipIf(!available)('LiveKit’s OpenAI realtime client, unmodified', ()
     expect(done.payload.response).toMatchObject({ status: 'cancelled', status_details: { reason: 'turn_detected' } });
   });
 
-  it('has its functions called, and the outputs go on', async () => {
+  it('calls the functions of LiveKit’s client', async () => {
     const calls = [{ name: 'get_weather', arguments: '{"place":"London"}' }];
     const engines = fakeEngines({ says: [{ text: 'Let me look.', calls }, 'It rains in London.'] });
     const { waitFor, session, agents } = await open(engines);

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { openTlsTunnel } from '../../fakes/network/tls-tunnel.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { expectOrder, recordClient } from '../../rigs/openai-client-rig.ts';
+import { expectOrder, recordClient } from './openai-client.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const trusted = getCACertificates('default');
@@ -21,8 +21,8 @@ async function connect(engines: ReturnType<typeof fakeEngines>) {
   return recordClient(realtime, tunnel);
 }
 
-describe('the openai package over the runtime’s own WebSocket', () => {
-  it('speaks, hears, interrupts, and has its functions called', async () => {
+describe('openai package over the runtime’s WebSocket', () => {
+  it('holds a conversation with interruption and function calls with the openai package over the native WebSocket', async () => {
     const calls = [{ name: 'get_weather', arguments: '{"place":"London"}' }];
     const long = 'One two three four five six seven eight nine ten eleven twelve.';
     const engines = fakeEngines({ says: [long, { text: 'Let me look.', calls }, 'It rains in London.'] });

@@ -1,15 +1,16 @@
-import { RealtimeAgent, RealtimeSession, type RealtimeItem } from '@openai/agents-realtime';
+import { RealtimeAgent, RealtimeSession, tool, type RealtimeItem } from '@openai/agents-realtime';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { openEngines, type Engines } from '../../../server/engines/engines.ts';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../../voices/audio.ts';
-import type { RecordedEvent } from '../../conformance/realtime-order.ts';
+import { unfinishedResponses, type RecordedEvent } from '../../conformance/realtime-order.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { atThePaceOfSpeech, spoken } from '../../fakes/spoken.ts';
 import { openTlsTunnel } from '../../fakes/network/tls-tunnel.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { expectOrder, recordClient } from '../../rigs/openai-client-rig.ts';
+import { expectOrder, recordClient } from './openai-client.ts';
 import { characters, serve } from '../../rigs/serve-rig.ts';
 
 const key = 'a-key';
@@ -58,7 +59,7 @@ function expectOwnLine(id: string, said: string, pcm16: readonly Uint8Array[]): 
   expect(level).toBeGreaterThan(0.01);
 }
 
-describe('the openai package', () => {
+describe('openai package', () => {
   /** Connects through TLS, as it insists on; records everything. */
   async function connect(port: number, model: string) {
     const tunnel = await openTlsTunnel(port);
@@ -67,7 +68,7 @@ describe('the openai package', () => {
     return recordClient(realtime, tunnel);
   }
 
-  it('holds a whole conversation: speaks, hears, interrupts, types', async () => {
+  it('holds a spoken and typed conversation with interruption with the openai package', async () => {
     const engines = fakeEngines(script);
     const server = await open(engines);
     await using client = await connect(server.port, 'gpt-realtime-2.1');
@@ -128,7 +129,7 @@ describe('the openai package', () => {
     expectOrder(client.events);
   });
 
-  it('is understood and answered by the real engines', async () => {
+  it('recognizes and answers real speech from the openai package with the real engines', async () => {
     const server = await open(real);
     await using client = await connect(server.port, 'sherlock-holmes');
     await client.until('session.created');
@@ -143,7 +144,7 @@ describe('the openai package', () => {
     expectOrder(client.events);
   }, 60_000);
 
-  it('is told what is wrong with its key', async () => {
+  it('tells the openai package that its API key is wrong', async () => {
     const server = await open(fakeEngines());
     await using tunnel = await openTlsTunnel(server.port);
     const openai = new OpenAI({ apiKey: 'another', baseURL: `https://127.0.0.1:${tunnel.port}/v1` });
@@ -155,8 +156,8 @@ describe('the openai package', () => {
 
 describe('@openai/agents-realtime', () => {
   /** A session of an agent; records everything, and what the SDK makes of it. */
-  async function connect(port: number, model: string) {
-    const agent = new RealtimeAgent({ name: 'Guest', instructions: 'It rains.', voice: 'marin' });
+  async function connect(port: number, model: string, tools: ReturnType<typeof tool>[] = []) {
+    const agent = new RealtimeAgent({ name: 'Guest', instructions: 'It rains.', voice: 'marin', tools });
     const session = new RealtimeSession(agent, { transport: 'websocket', model, historyStoreAudio: true });
     const events: RecordedEvent[] = [];
     const faults: unknown[] = [];
@@ -189,7 +190,7 @@ describe('@openai/agents-realtime', () => {
     };
   }
 
-  it('holds a whole conversation: speaks, hears, interrupts, types', async () => {
+  it('holds a spoken and typed conversation with interruption with the agents SDK', async () => {
     const engines = fakeEngines(script);
     const server = await open(engines);
     using client = await connect(server.port, 'gpt-realtime-2.1');
@@ -230,7 +231,7 @@ describe('@openai/agents-realtime', () => {
     expectOrder(client.events);
   });
 
-  it('stops the character when the program says so', async () => {
+  it('stops the reply when the agents SDK interrupts', async () => {
     const server = await open(fakeEngines({ says: [long] }));
     using client = await connect(server.port, 'sherlock-holmes');
     client.session.sendMessage('Tell me everything.');
@@ -245,7 +246,34 @@ describe('@openai/agents-realtime', () => {
     expectOrder(client.events);
   });
 
-  it('is understood and answered by the real engines', async () => {
+  it('runs functions with the agents SDK and continues with their outputs', async () => {
+    const places: string[] = [];
+    const weather = tool({
+      name: 'get_weather',
+      description: 'The weather of a place.',
+      parameters: z.object({ place: z.string() }),
+      execute: async ({ place }) => {
+        places.push(place);
+        return `It rains in ${place}.`;
+      },
+    });
+    const calls = ['London', 'Paris'].map((place) => ({ name: 'get_weather', arguments: JSON.stringify({ place }) }));
+    // The SDK asks for a response after each output, so the character may speak more than once.
+    const told = Array<string>(20).fill('It rains in both.');
+    const engines = fakeEngines({ says: [{ text: 'Let me look.', calls }, ...told] });
+    const server = await open(engines);
+    using client = await connect(server.port, 'sherlock-holmes', [weather]);
+    client.session.sendMessage('Will it rain?');
+    const outputs = (): string[] =>
+      engines.agent.histories.at(-1)?.flatMap((message) => (message.role === 'tool' ? [message.text] : [])) ?? [];
+    await client.until(() => outputs().join(' ') === 'It rains in London. It rains in Paris.');
+    await client.until(() => unfinishedResponses(client.events).length === 0);
+    expect(places).toEqual(['London', 'Paris']);
+    expect(client.faults).toEqual([]);
+    expectOrder(client.events);
+  });
+
+  it('recognizes and answers real speech from the agents SDK with the real engines', async () => {
     const server = await open(real);
     using client = await connect(server.port, 'alice');
     await atThePaceOfSpeech(await question(), client.append);

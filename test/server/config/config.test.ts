@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError, printableConfig, readConfig, settingFacts, type Config } from '../../../server/config/config.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ConfigError, printableConfig, readConfig, settings, type Config } from '../../../server/config/config.ts';
 import { isLoopback } from '../../../server/config/loopback.ts';
+import { dramatis } from '../../rigs/command-rig.ts';
 
 let folder: string;
 let emptyFile: string;
@@ -45,8 +45,8 @@ function refusal(sources: Parameters<typeof read>[0]): string {
   throw new Error('the configuration was accepted');
 }
 
-describe('where a setting comes from', () => {
-  it('is a flag before the environment, that before the file, and the file before the default', async () => {
+describe('sources', () => {
+  it('prefers a flag to the environment, the environment to the file and the file to the default', async () => {
     const file = await fileWith({ port: 1001, maxSessions: 11, workers: 3 });
     const environment = { PORT: '1002', DRAMATIS_MAX_SESSIONS: '12' };
     expect(read({ flags: { port: '1003' }, environment, file })).toMatchObject({
@@ -57,22 +57,22 @@ describe('where a setting comes from', () => {
     });
   });
 
-  it('is the default where the environment variable is empty', () => {
+  it('uses the default if the environment variable is empty', () => {
     expect(read({ environment: { PORT: '', DRAMATIS_API_KEYS: '' } })).toMatchObject({ port: 8080, apiKeys: [] });
   });
 
-  it('is never a variable of another name', () => {
+  it('reads no environment variable of a similar name', () => {
     expect(read({ environment: { DRAMATIS_PORT: '9', port: '9' } }).port).toBe(8080);
   });
 
-  it('is known by an environment variable of its own', () => {
-    const names = Object.values(settingFacts).map((facts) => facts.env);
+  it('gives each setting an environment variable of its own', () => {
+    const names = settings.map(({ env }) => env);
     expect(new Set(names).size).toBe(names.length);
   });
 });
 
-describe('the configuration', () => {
-  it('cannot be changed once it is read, nor can its lists', () => {
+describe('readConfig', () => {
+  it('freezes the configuration and its lists', () => {
     for (const config of [read(), read({ environment: { DRAMATIS_API_KEYS: 'one' } })]) {
       expect(Object.isFrozen(config)).toBe(true);
       expect(Object.isFrozen(config.apiKeys)).toBe(true);
@@ -80,7 +80,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('takes lists with commas from the environment, and as arrays from the file', async () => {
+  it('reads lists with commas from the environment and as arrays from the file', async () => {
     const environment = { DRAMATIS_API_KEYS: ' one, two ,,three ' };
     const file = await fileWith({ allowedOrigins: ['https://a.example', 'https://b.example'] });
     expect(read({ environment, file })).toMatchObject({
@@ -89,7 +89,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('shows no secret when it is printed, only how many there are', () => {
+  it('masks secrets when the configuration is printed and shows how many there are', () => {
     const shown = printableConfig(
       read({
         environment: {
@@ -106,30 +106,30 @@ describe('the configuration', () => {
     expect(JSON.stringify(shown)).not.toContain('secret');
     expect(shown).toMatchObject({ apiKeys: ['••••', '••••'], llmApiKey: '••••', llmModel: 'qwen3' });
     expect(shown).toMatchObject({ turnUser: 'dramatis', turnCredential: '••••' });
-    expect(Object.keys(shown)).toEqual(Object.keys(settingFacts));
+    expect(Object.keys(shown)).toEqual(settings.map(({ name }) => name));
     expect(printableConfig(read())).toMatchObject({ apiKeys: [], llmApiKey: null });
   });
 
-  it('takes an address with brackets as the one inside them', () => {
+  it('reads an IPv6 address in brackets as the address inside them', () => {
     expect(read({ environment: { HOST: '[::1]' } }).host).toBe('::1');
   });
 
-  it('takes a range of ports in one piece, and as both ends from the file', async () => {
+  it('reads a port range as one string, and as both ends from the file', async () => {
     const range = [20_000, 20_099];
     expect(read({ environment: { DRAMATIS_WEBRTC_PORTS: '20000-20099' } }).webrtcPorts).toEqual(range);
     expect(read({ file: await fileWith({ webrtcPorts: range }) }).webrtcPorts).toEqual(range);
   });
 });
 
-describe('a configuration that cannot be used', () => {
+describe('invalid configuration', () => {
   const bad: [what: string, environment: Record<string, string>, ...said: string[]][] = [
     ['a port that is no number', { PORT: 'http' }, 'PORT', '"port"', 'must be a number'],
     ['a port out of range', { PORT: '70000' }, 'PORT', '65535'],
     ['a port below zero', { PORT: '-1' }, 'PORT'],
-    ['half a port', { PORT: '80.5' }, 'PORT'],
+    ['a fractional port', { PORT: '80.5' }, 'PORT'],
     ['no sessions at all', { DRAMATIS_MAX_SESSIONS: '0' }, 'DRAMATIS_MAX_SESSIONS'],
     ['an unknown log level', { DRAMATIS_LOG_LEVEL: 'loud' }, 'DRAMATIS_LOG_LEVEL', 'debug'],
-    ['neither on nor off', { DRAMATIS_LOG_CONTENT: 'perhaps' }, 'DRAMATIS_LOG_CONTENT'],
+    ['a switch that is neither on nor off', { DRAMATIS_LOG_CONTENT: 'perhaps' }, 'DRAMATIS_LOG_CONTENT'],
     ['an LLM address that is no URL', { DRAMATIS_LLM_BASE_URL: 'localhost' }, 'DRAMATIS_LLM_BASE_URL'],
     ['an LLM address of another scheme', { DRAMATIS_LLM_BASE_URL: 'file:///etc' }, 'DRAMATIS_LLM_BASE_URL'],
     ['an LLM without a model', { DRAMATIS_LLM_BASE_URL: 'http://localhost:1/v1' }, 'DRAMATIS_LLM_MODEL'],
@@ -139,49 +139,49 @@ describe('a configuration that cannot be used', () => {
     ['a public address behind loopback', { DRAMATIS_WEBRTC_ADDRESS: '203.0.113.7' }, 'DRAMATIS_WEBRTC_HOST'],
     ['a STUN server behind loopback', { DRAMATIS_STUN_URL: 'stun:stun.example:3478' }, 'DRAMATIS_WEBRTC_HOST'],
     [
-      'an address that callers of the other family are told',
+      'a public address of the other IP family',
       { DRAMATIS_WEBRTC_HOST: '0.0.0.0', DRAMATIS_WEBRTC_ADDRESS: 'fd00::7' },
       'DRAMATIS_WEBRTC_ADDRESS',
     ],
     [
-      'ports at an address that nobody knows',
+      'a port range on an unspecified address',
       { DRAMATIS_WEBRTC_HOST: '0.0.0.0', DRAMATIS_WEBRTC_PORTS: '20000-20099' },
       'DRAMATIS_WEBRTC_ADDRESS',
     ],
     ['a STUN server of another scheme', { DRAMATIS_STUN_URL: 'https://stun.example' }, 'DRAMATIS_STUN_URL', 'stun:'],
-    ['a relay without a password', { DRAMATIS_TURN_URL: 'turn:relay.example' }, 'DRAMATIS_TURN_CREDENTIAL'],
+    ['a TURN relay without a password', { DRAMATIS_TURN_URL: 'turn:relay.example' }, 'DRAMATIS_TURN_CREDENTIAL'],
   ];
   for (const [what, environment, ...said] of bad) {
-    it(`is refused by the name of the setting: ${what}`, () => {
+    it(`names the invalid setting: ${what}`, () => {
       const message = refusal({ environment });
       for (const words of said) expect(message).toContain(words);
     });
   }
 
-  it('is refused by the name of the flag where a flag was wrong', () => {
+  it('names the invalid flag', () => {
     expect(refusal({ flags: { maxSessions: 'many' } })).toContain('--max-sessions');
   });
 
-  it('is refused by the name of the file where a key there is unknown', async () => {
+  it('names the file with an unknown key', async () => {
     const file = await fileWith({ prot: 8081 });
     const message = refusal({ file });
     expect(message).toContain(file);
     expect(message).toContain('"prot"');
   });
 
-  it('is refused where the file is no JSON, no object, or not there', async () => {
+  it('refuses a configuration file that is not JSON, not an object or missing', async () => {
     expect(refusal({ file: await fileWith('{"port": ') })).toContain('not a JSON object');
     expect(refusal({ file: await fileWith([8080]) })).toContain('not a JSON object');
     expect(refusal({ file: path.join(folder, 'none.json') })).toContain('cannot be read');
   });
 
-  it('leaves objects of the program alone, whatever the file names its keys', async () => {
+  it('does not change object prototypes, whatever the keys in the file', async () => {
     const file = await fileWith('{"__proto__": {"port": 1}, "constructor": {"prototype": {"port": 1}}}');
     expect(refusal({ file })).toContain(file);
     expect(({} as Record<string, unknown>)['port']).toBeUndefined();
   });
 
-  it('never repeats a secret in the refusal', () => {
+  it('never repeats a secret in the error of a refused configuration', () => {
     const environment = { DRAMATIS_LLM_BASE_URL: 'http://me:hush-hush@localhost/v1', DRAMATIS_LLM_MODEL: 'm' };
     const message = refusal({ environment });
     expect(message).toContain('DRAMATIS_LLM_API_KEY');
@@ -189,10 +189,10 @@ describe('a configuration that cannot be used', () => {
   });
 });
 
-describe('a server that others can reach', () => {
+describe('host', () => {
   const elsewhere = ['0.0.0.0', '::', '192.168.1.20', '10.0.0.1', 'fe80::1', 'example.org', '127.0.0.1.example.org'];
   for (const host of elsewhere) {
-    it(`is refused without keys, with the reason, and allowed with them: ${host}`, () => {
+    it(`refuses to serve on ${host} without API keys and explains why`, () => {
       const message = refusal({ environment: { HOST: host } });
       expect(message).toContain(host);
       expect(message).toContain('DRAMATIS_API_KEYS');
@@ -200,68 +200,48 @@ describe('a server that others can reach', () => {
     });
   }
 
-  it('is refused where the list of keys holds nothing but commas', () => {
+  it('refuses a list of API keys that holds only commas', () => {
     expect(refusal({ environment: { HOST: '0.0.0.0', DRAMATIS_API_KEYS: ' , ,' } })).toContain('DRAMATIS_API_KEYS');
   });
 });
 
-describe('a loopback address', () => {
+describe('isLoopback', () => {
   const loopback = ['127.0.0.1', '127.8.9.10', 'localhost', 'LocalHost', '::1', '[::1]', '0:0:0:0:0:0:0:1'];
   for (const host of loopback) {
-    it(`needs no key: ${host}`, () => {
+    it(`needs no API key on the loopback address ${host}`, () => {
       expect(isLoopback(read({ environment: { HOST: host } }).host)).toBe(true);
     });
   }
 
-  it('is an IPv4 one in its IPv6 form too', () => {
+  it('accepts an IPv4 loopback address in its IPv6 form', () => {
     expect(isLoopback('::ffff:127.0.0.1')).toBe(true);
     expect(isLoopback('::ffff:10.0.0.1')).toBe(false);
     expect(isLoopback('127.0.0.1.example.org')).toBe(false);
   });
 });
 
-describe('the command line', () => {
-  const main = path.resolve('server/main.ts');
-  const { PATH = '', HOME = '' } = process.env;
+describe('command line', () => {
+  afterEach(() => void vi.unstubAllEnvs());
 
-  /** Runs the real program in the temporary folder, with this environment and nothing of ours. */
-  async function dramatis(args: string[], environment: Record<string, string> = {}) {
-    return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
-      const options = { cwd: folder, env: { PATH, HOME, ...environment } };
-      const child = execFile(process.execPath, [main, ...args], options, (_fault, stdout, stderr) =>
-        resolve({ status: child.exitCode ?? -1, stdout, stderr }),
-      );
-    });
-  }
-
-  it('prints the effective configuration, secrets masked, and starts nothing', async () => {
-    await writeFile(path.join(folder, 'dramatis.config.json'), JSON.stringify({ port: 1001, maxSessions: 7 }));
-    const printed = await dramatis(['serve', '--print-config', '--log-level', 'warn', '--log-content'], {
-      PORT: '1002',
-      DRAMATIS_API_KEYS: 'hush-hush',
-    });
-    await rm(path.join(folder, 'dramatis.config.json'));
+  it('prints the effective configuration with masked secrets and starts nothing', async () => {
+    vi.stubEnv('PORT', '1002');
+    vi.stubEnv('DRAMATIS_API_KEYS', 'hush-hush');
+    const printed = await dramatis('serve', '--print-config', '--log-level', 'warn', '--log-content');
     expect(printed).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(printed.stdout)).toMatchObject({
       port: 1002,
-      maxSessions: 7,
       logLevel: 'warn',
       logContent: true,
       apiKeys: ['••••'],
     });
   });
 
-  it('refuses to serve others without a key: status 1, and what to do about it', async () => {
-    const refused = await dramatis(['serve'], { HOST: '0.0.0.0' });
+  it('exits with 1 and explains what to do if others could reach the server without a key', async () => {
+    vi.stubEnv('HOST', '0.0.0.0');
+    const refused = await dramatis('serve');
     expect(refused).toMatchObject({ status: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^dramatis serve: HOST is 0\.0\.0\.0, which others can reach/);
     expect(refused.stderr).toContain('Set DRAMATIS_API_KEYS');
     expect(refused.stderr.trim().split('\n')).toHaveLength(1);
-  });
-
-  it('refuses a flag that does not exist: status 2', async () => {
-    const refused = await dramatis(['serve', '--prot', '8080']);
-    expect(refused.status).toBe(2);
-    expect(refused.stderr).toContain('--prot');
   });
 });

@@ -35,12 +35,12 @@ async function install(model: CatalogueModel, folder: string): Promise<void> {
 }
 
 const namesOf = (plan: ReturnType<typeof planEngines>) => ({
-  recognizer: plan.recognizer.map(({ name }) => name),
-  mind: plan.mind.map(({ name }) => name),
-  synthesizer: plan.synthesizer.map(({ name }) => name),
+  asr: plan.asr.map(({ name }) => name),
+  llm: plan.llm.map(({ name }) => name),
+  tts: plan.tts.map(({ name }) => name),
 });
 
-it('picks the best of what is installed for each stage, and says so', async () => {
+it('picks the best installed engine for each stage with --auto and reports it', async () => {
   const dataDir = await dataDirWith(
     'whisper-turbo',
     'paraformer-zh-en',
@@ -50,36 +50,36 @@ it('picks the best of what is installed for each stage, and says so', async () =
   );
   const plan = planEngines({ auto: true, dataDir }, {});
   expect(namesOf(plan)).toEqual({
-    recognizer: ['paraformer-zh-en', 'moonshine'],
-    mind: ['qwen3-4b', 'retrieval'],
-    synthesizer: ['kokoro-v1.1-int8', 'embedded'],
+    asr: ['paraformer-zh-en', 'moonshine'],
+    llm: ['qwen3-4b', 'retrieval'],
+    tts: ['kokoro-v1.1-int8', 'embedded'],
   });
-  expect(plan.turns).toMatchObject({ kind: 'smart-turn', model: expect.stringContaining(dataDir) as string });
+  expect(plan.turnDetector).toMatchObject({ kind: 'smart-turn', model: expect.stringContaining(dataDir) as string });
   expect(plan.notes).toEqual([
     expect.stringContaining(
-      'recognizer paraformer-zh-en (installed), mind qwen3-4b (installed), synthesizer kokoro-v1.1-int8 (installed), turns smart-turn',
+      'ASR paraformer-zh-en (installed), LLM qwen3-4b (installed), TTS kokoro-v1.1-int8 (installed), turn detector smart-turn',
     ),
   ]);
 });
 
-it('takes nothing that is not installed, is damaged, or was not asked for', async () => {
+it('picks no engine with --auto that is missing, damaged or not asked for', async () => {
   const dataDir = await dataDirWith('sense-voice', 'moonshine-base-en', 'zipvoice-zh-en');
   await writeFile(path.join(dataDir, 'models', 'sense-voice', 'model.int8.onnx'), 'cut');
   const plan = planEngines({ auto: true, dataDir }, {});
   expect(namesOf(plan)).toEqual({
-    recognizer: ['moonshine-base-en', 'moonshine'],
-    mind: ['retrieval'],
-    synthesizer: ['embedded'],
+    asr: ['moonshine-base-en', 'moonshine'],
+    llm: ['retrieval'],
+    tts: ['embedded'],
   });
   expect(plan.notes[0]).toContain('synthesizer embedded (embedded; none installed)');
-  expect(namesOf(planEngines({ dataDir }, {})).recognizer).toEqual(['moonshine']);
+  expect(namesOf(planEngines({ dataDir }, {})).asr).toEqual(['moonshine']);
 });
 
-it('leaves alone what the user has set', async () => {
+it('keeps what the user has set under --auto', async () => {
   const dataDir = await dataDirWith('sense-voice', 'qwen3-8b', 'campplus-zh-en', 'dnsmos');
   const llm = { llmBaseUrl: 'http://127.0.0.1:11434/v1', llmModel: 'mine' };
-  const plan = planEngines({ auto: true, dataDir, recognizer: ['moonshine'], ...llm }, {});
-  expect(namesOf(plan)).toEqual({ recognizer: ['moonshine'], mind: ['llm'], synthesizer: ['embedded'] });
+  const plan = planEngines({ auto: true, dataDir, asr: ['moonshine'], ...llm }, {});
+  expect(namesOf(plan)).toEqual({ asr: ['moonshine'], llm: ['llm'], tts: ['embedded'] });
   expect(withInstalledJudges({ auto: true, dataDir, speakerEncoder: '/mine.onnx' })).toMatchObject({
     speakerEncoder: '/mine.onnx',
     dnsmos: path.join(dataDir, 'models', 'dnsmos', 'sig_bak_ovr.onnx'),
@@ -88,57 +88,55 @@ it('leaves alone what the user has set', async () => {
   expect(readConfig({ flags: { auto: true }, environment: {}, file: undefined as never }).auto).toBe(true);
 });
 
-it('describes every model of the catalogue as its engine wants it', async () => {
+it('describes every model of the catalogue as its engine’s settings require', async () => {
   const sherpa = catalogue.filter((model) => model.engine?.kind === 'sherpa-onnx' && model.role !== 'punctuation');
   expect(sherpa.length).toBeGreaterThan(8);
   for (const { engine, files, role } of sherpa) {
     const { kind: _kind, voices: _voices, ...settings } = engine ?? { kind: '' };
     const weights = Object.fromEntries(Object.entries(files).map(([name, place]) => [name, { path: place }]));
-    const schema = role === 'recognizer' ? recognizerSettings : synthesizerSettings;
+    const schema = role === 'asr' ? recognizerSettings : synthesizerSettings;
     expect(() => schema.parse({ ...settings, files: weights })).not.toThrow();
   }
   const dataDir = await dataDirWith('zipformer-zh-en', 'punctuation-zh-en');
-  const [ear] = planEngines({ auto: true, dataDir }, {}).recognizer;
+  const [ear] = planEngines({ auto: true, dataDir }, {}).asr;
   expect(() => recognizerSettings.parse(ear?.settings)).not.toThrow();
   expect(ear?.settings['punctuation']).toMatchObject({ family: 'ct-transformer' });
 });
 
-describe('a damaged model', () => {
-  it('is passed over for the next best, in one line with how to mend it', async () => {
+describe('damaged model', () => {
+  it('passes over a damaged model for the next best and explains how to repair it', async () => {
     const dataDir = await dataDirWith('moonshine-base-en', 'sense-voice', 'smart-turn-v3.2', 'campplus-zh-en');
-    const [best] = namesOf(planEngines({ auto: true, dataDir }, {})).recognizer;
+    const [best] = namesOf(planEngines({ auto: true, dataDir }, {})).asr;
     const { plan: whole } = await planIntactEngines({ auto: true, dataDir });
     expect(whole.notes).toHaveLength(1);
     for (const id of [best ?? '', 'smart-turn-v3.2', 'campplus-zh-en']) await damage(dataDir, id);
     const { plan, settings } = await planIntactEngines({ auto: true, dataDir });
     const next = best === 'sense-voice' ? 'moonshine-base-en' : 'sense-voice';
-    expect(namesOf(plan).recognizer).toEqual([next, 'moonshine']);
-    expect(plan.turns).toEqual({ kind: 'prosody' });
+    expect(namesOf(plan).asr).toEqual([next, 'moonshine']);
+    expect(plan.turnDetector).toEqual({ kind: 'prosody' });
     expect(withInstalledJudges(settings)).not.toHaveProperty('speakerEncoder');
     const told = plan.notes
       .slice(1)
-      .map(
-        (note) => /^--auto passed over (\S+), which is damaged\. .*`dramatis models pull \1 --again`/.exec(note)?.[1],
-      );
+      .map((note) => /^--auto skipped (\S+), which is damaged\. .*`dramatis models pull \1 --again`/.exec(note)?.[1]);
     expect(new Set(told)).toEqual(new Set([best, 'smart-turn-v3.2', 'campplus-zh-en']));
     expect(plan.notes).toHaveLength(4);
   });
 
-  it('that is cut short is told too', async () => {
+  it('passes over a truncated model', async () => {
     const dataDir = await dataDirWith('sense-voice');
     await writeFile(path.join(dataDir, 'models', 'sense-voice', 'model.int8.onnx'), 'cut');
     const { plan } = await planIntactEngines({ auto: true, dataDir });
-    expect(plan.notes[1]).toMatch(/^--auto passed over sense-voice, which is damaged/);
+    expect(plan.notes[1]).toMatch(/^--auto skipped sense-voice, which is damaged/);
   });
 
-  it('is not hashed where it is not used, and left to its engine where the user named it', async () => {
+  it('does not hash models that are not used, and leaves a named model to its engine', async () => {
     const dataDir = await dataDirWith('sense-voice', 'smart-turn-v3.2');
     await damage(dataDir, 'sense-voice');
     await damage(dataDir, 'smart-turn-v3.2');
     const [file = ''] = Object.values(findModel(catalogue, 'smart-turn-v3.2').files);
     const smartTurn = path.join(dataDir, 'models', 'smart-turn-v3.2', file);
-    const { plan } = await planIntactEngines({ auto: true, dataDir, recognizer: ['moonshine'], smartTurn });
-    expect(plan.turns).toMatchObject({ model: smartTurn });
+    const { plan } = await planIntactEngines({ auto: true, dataDir, asr: ['moonshine'], smartTurn });
+    expect(plan.turnDetector).toMatchObject({ model: smartTurn });
     expect(plan.notes).toHaveLength(1);
   });
 });

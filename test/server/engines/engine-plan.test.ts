@@ -18,9 +18,9 @@ async function fileWith(content: unknown): Promise<string> {
 
 /** Names of the engines of each stage. */
 function namesIn(settings: PlanSettings): Record<string, string[]> {
-  const { recognizer, mind, synthesizer } = planEngines(settings, {});
+  const { asr, llm, tts } = planEngines(settings, {});
   return Object.fromEntries(
-    Object.entries({ recognizer, mind, synthesizer }).map(([stage, chain]) => [stage, chain.map(({ name }) => name)]),
+    Object.entries({ asr, llm, tts }).map(([stage, chain]) => [stage, chain.map(({ name }) => name)]),
   );
 }
 
@@ -39,14 +39,14 @@ async function refusal(content: unknown, settings: PlanSettings = {}): Promise<s
 const whisper = { kind: 'openai-transcriptions', baseUrl: 'http://127.0.0.1:1/v1', model: 'whisper' };
 const kokoro = { kind: 'openai-speech', dialect: 'kokoro', baseUrl: 'http://127.0.0.1:2/v1' };
 
-describe('which engines serve', () => {
-  it('are the embedded ones where nothing is said', () => {
-    expect(namesIn({})).toEqual({ recognizer: ['moonshine'], mind: ['retrieval'], synthesizer: ['embedded'] });
+describe('planEngines', () => {
+  it('plans the embedded engines by default', () => {
+    expect(namesIn({})).toEqual({ asr: ['moonshine'], llm: ['retrieval'], tts: ['embedded'] });
   });
 
-  it('is what the present settings of the chat server say', () => {
+  it('plans the chat server of the LLM settings', () => {
     const settings = { llmBaseUrl: 'http://127.0.0.1:3/v1', llmModel: 'llama', llmApiKey: 'sk-secret' };
-    expect(planEngines(settings, {}).mind).toMatchObject([
+    expect(planEngines(settings, {}).llm).toMatchObject([
       {
         name: 'llm',
         kind: 'openai-chat',
@@ -56,39 +56,39 @@ describe('which engines serve', () => {
     ]);
   });
 
-  it('are the chains of the engines file', async () => {
+  it('plans the engine chains of the engines file', async () => {
     const engines = await fileWith({
       engines: { whisper, kokoro },
-      recognizer: ['whisper', 'moonshine'],
-      synthesizer: 'kokoro',
+      asr: ['whisper', 'moonshine'],
+      tts: 'kokoro',
     });
     expect(namesIn({ engines })).toEqual({
-      recognizer: ['whisper', 'moonshine'],
-      mind: ['retrieval'],
-      synthesizer: ['kokoro'],
+      asr: ['whisper', 'moonshine'],
+      llm: ['retrieval'],
+      tts: ['kokoro'],
     });
   });
 
-  it('is the setting before the chat server’s address, that before the file, and the file before the preset', async () => {
+  it('prefers a setting to the LLM address, that to the engines file and the file to the preset', async () => {
     const engines = await fileWith({
       preset: 'f5-tts',
       engines: { whisper, kokoro },
-      mind: 'llama',
-      synthesizer: 'kokoro',
+      llm: 'llama',
+      tts: 'kokoro',
     });
     const llm = { llmBaseUrl: 'http://127.0.0.1:3/v1', llmModel: 'llama' };
-    expect(namesIn({ engines })).toEqual({ recognizer: ['whisper'], mind: ['llama'], synthesizer: ['kokoro'] });
-    expect(namesIn({ engines, ...llm }).mind).toEqual(['llm']);
-    expect(namesIn({ engines, ...llm, mind: ['retrieval'] }).mind).toEqual(['retrieval']);
-    expect(namesIn({ engines, synthesizer: ['f5-tts', 'embedded'] }).synthesizer).toEqual(['f5-tts', 'embedded']);
+    expect(namesIn({ engines })).toEqual({ asr: ['whisper'], llm: ['llama'], tts: ['kokoro'] });
+    expect(namesIn({ engines, ...llm }).llm).toEqual(['llm']);
+    expect(namesIn({ engines, ...llm, llm: ['retrieval'] }).llm).toEqual(['retrieval']);
+    expect(namesIn({ engines, tts: ['f5-tts', 'embedded'] }).tts).toEqual(['f5-tts', 'embedded']);
   });
 
-  it('are those of the preset with what the file says of them', async () => {
+  it('merges the engines file into the engines of the preset', async () => {
     const engines = await fileWith({
       preset: 'f5-tts',
       engines: { 'f5-tts': { baseUrl: 'http://gpu:1/v1', concurrency: 2 } },
     });
-    const [engine] = planEngines({ engines }, {}).synthesizer;
+    const [engine] = planEngines({ engines }, {}).tts;
     expect(engine).toMatchObject({
       kind: 'openai-speech',
       settings: { dialect: 'vllm-omni', model: 'SWivid/F5-TTS/F5TTS_v1_Base', baseUrl: 'http://gpu:1/v1' },
@@ -96,20 +96,20 @@ describe('which engines serve', () => {
     });
   });
 
-  it('may be written in one line', () => {
-    const [engine] = planEngines({ synthesizer: ['openai-speech@http://127.0.0.1:8880/v1#kokoro'] }, {}).synthesizer;
+  it('reads an engine written in one line', () => {
+    const [engine] = planEngines({ tts: ['openai-speech@http://127.0.0.1:8880/v1#kokoro'] }, {}).tts;
     expect(engine).toMatchObject({
       kind: 'openai-speech',
       settings: { baseUrl: 'http://127.0.0.1:8880/v1', model: 'kokoro' },
     });
   });
 
-  it('take their care apart from their own settings, and their key from the environment', async () => {
+  it('separates call policy and key variable from an engine’s own settings', async () => {
     const engines = await fileWith({
       engines: { ear: { ...whisper, apiKeyEnv: 'EAR_KEY', concurrency: 2, timeouts: { firstByteMs: 5 }, voices: {} } },
-      recognizer: 'ear',
+      asr: 'ear',
     });
-    const [engine] = planEngines({ engines }, { EAR_KEY: 'sk-secret' }).recognizer;
+    const [engine] = planEngines({ engines }, { EAR_KEY: 'sk-secret' }).asr;
     expect(engine).toMatchObject({
       key: 'sk-secret',
       keyVariable: 'EAR_KEY',
@@ -118,18 +118,18 @@ describe('which engines serve', () => {
     expect(engine?.settings).toEqual({ baseUrl: whisper.baseUrl, model: 'whisper' });
   });
 
-  it('tell by the turn detector of the file who has finished, unless a setting names one', async () => {
-    const engines = await fileWith({ turns: { kind: 'smart-turn', model: 'weights/turn.onnx' } });
-    expect(planEngines({}, {}).turns).toEqual({ kind: 'prosody' });
-    expect(planEngines({ engines }, {}).turns).toEqual({
+  it('plans the turn detector of the engines file unless a setting names one', async () => {
+    const engines = await fileWith({ turnDetector: { kind: 'smart-turn', model: 'weights/turn.onnx' } });
+    expect(planEngines({}, {}).turnDetector).toEqual({ kind: 'prosody' });
+    expect(planEngines({ engines }, {}).turnDetector).toEqual({
       kind: 'smart-turn',
       model: path.join(folder, 'weights/turn.onnx'),
     });
-    expect(planEngines({ engines, smartTurn: '/other.onnx' }, {}).turns).toMatchObject({ model: '/other.onnx' });
-    expect(await refusal({ turns: { kind: 'clairvoyance' } })).toContain('turns.kind');
+    expect(planEngines({ engines, smartTurn: '/other.onnx' }, {}).turnDetector).toMatchObject({ model: '/other.onnx' });
+    expect(await refusal({ turnDetector: { kind: 'clairvoyance' } })).toContain('turnDetector.kind');
   });
 
-  it('find their clips beside the engines file', async () => {
+  it('resolves reference clips relative to the engines file', async () => {
     const references = {
       '*': { wav: 'clips/martha.wav', transcript: 'Mind the step.', language: 'en', consent: 'Martha' },
     };
@@ -140,7 +140,7 @@ describe('which engines serve', () => {
 
 const clip = { wav: '/clips/martha.wav', transcript: 'Mind the step.', language: 'en', consent: 'Martha' };
 
-describe('voices of the library', () => {
+describe('library voices', () => {
   /** Writes a voice as `dramatis voices add` does. */
   async function libraryWith(id: string, fits = true): Promise<string> {
     const dataDir = path.join(folder, `data-${id}`);
@@ -156,7 +156,7 @@ describe('voices of the library', () => {
   }
   const martha = { id: 'martha', voice: { gender: 'female', description: 'warm', reference: 'housekeeper' } } as const;
 
-  it('are named by their ids in an engines file', async () => {
+  it('resolves a library voice named in the engines file', async () => {
     const dataDir = await libraryWith('housekeeper');
     const engines = await fileWith({ references: { martha: { voice: 'housekeeper' } } });
     const clip = {
@@ -169,7 +169,7 @@ describe('voices of the library', () => {
     expect(planEngines({ engines, dataDir }, {}).references['martha']).toEqual(clip);
   });
 
-  it('are named by a card, for engines that clone, unless the file says otherwise', async () => {
+  it('gives a card’s library voice to engines that clone, unless the file assigns another', async () => {
     const { libraryVoice } = planEngines({ dataDir: await libraryWith('housekeeper') }, {});
     const casting = { voices: {}, references: {}, clones: true, libraryVoice };
     const voice = { kind: 'reference', id: 'housekeeper', consent: 'Martha said so' };
@@ -184,71 +184,71 @@ describe('voices of the library', () => {
     ['nobody', 'voice_not_found'],
     ['Nobody/..', 'voice_invalid'],
     ['unfinished', 'voice_not_usable'],
-  ])('that cannot be cloned: %s', async (id, code) => {
+  ])('refuses a library voice that cannot be cloned: %s', async (id, code) => {
     const { libraryVoice } = planEngines({ dataDir: await libraryWith('unfinished', false) }, {});
     expect(() => libraryVoice(id)).toThrow(expect.objectContaining({ code }));
   });
 });
 
-describe('engines that cannot be', () => {
+describe('invalid engines', () => {
   it.each([
-    ['no JSON', '{"engines": ', 'not valid JSON'],
+    ['invalid JSON', '{"engines": ', 'not valid JSON'],
     ['an unknown setting', { recogniser: 'whisper' }, '"recogniser"'],
     ['a key in the file', { engines: { ear: { ...whisper, apiKeyEnv: 'sk-proj secret' } } }, 'environment variable'],
-    ['a name that nobody has', { recognizer: 'wisper' }, 'There is no recognizer "wisper". Name one of: moonshine'],
-    ['nobody knows what', { engines: { ear: { baseUrl: 'http://x' } } }, 'The engine "ear" has no "kind"'],
-    ['an unknown kind', { engines: { ear: { kind: 'telepathy' } }, recognizer: 'ear' }, '"telepathy"'],
-    ['an ear for a mouth', { engines: { whisper }, synthesizer: 'whisper' }, 'no synthesizer'],
+    ['an unknown engine name', { asr: 'wisper' }, 'There is no ASR engine "wisper". Use one of: moonshine'],
+    ['an engine without a kind', { engines: { ear: { baseUrl: 'http://x' } } }, 'The engine "ear" has no "kind"'],
+    ['an unknown kind', { engines: { ear: { kind: 'telepathy' } }, asr: 'ear' }, '"telepathy"'],
+    ['a recognizer as synthesizer', { engines: { whisper }, tts: 'whisper' }, 'The kinds of TTS engines'],
     ['an impossible timeout', { engines: { ear: { ...whisper, timeouts: { firstByteMs: -1 } } } }, 'firstByteMs'],
     [
       'a clip without consent',
       { references: { '*': { ...clip, consent: '' } } },
-      'references.*.consent: say in "consent" who',
+      'references.*.consent: state in "consent" who',
     ],
     [
-      'a clip that says nothing of it',
+      'a clip whose consent is missing',
       { references: { '*': { ...clip, consent: undefined } } },
-      'say in "consent" who',
+      'state in "consent" who',
     ],
-    ['a clip with a misspelt word', { references: { '*': { ...clip, wave: 'x' } } }, '"wave"'],
-    ['a voice that cannot be one', { references: { '*': { voice: '../martha' } } }, 'references.*.voice'],
+    ['a misspelt field of a clip', { references: { '*': { ...clip, wave: 'x' } } }, '"wave"'],
+    ['an invalid voice id', { references: { '*': { voice: '../martha' } } }, 'references.*.voice'],
     ['an unknown preset', { preset: 'f6-tts' }, 'There are: xtts, cosyvoice2'],
-  ])('%s', async (_name, content, message) => {
+  ])('refuses an engines file with %s', async (_name, content, message) => {
     const said = await refusal(content);
     expect(said).toContain(message);
     expect(said).not.toContain('sk-');
   });
 
-  it('a file that is not there', () => {
+  it('refuses an engines file that is missing', () => {
     expect(() => planEngines({ engines: path.join(folder, 'nothing.json') }, {})).toThrow('cannot be read');
   });
 });
 
-describe('the voice of a character', () => {
+describe('voiceOf', () => {
   const martha = { id: 'martha', voice: { gender: 'female', description: 'warm' } } as const;
   it.each([
     ['its own name', { voices: {}, references: {}, clones: true }, { id: 'martha' }],
     [
-      'the engine’s voice for it',
+      'the voice the engine assigns to it',
       { voices: { martha: 'nova', '*': 'alloy' }, references: {}, clones: true },
       { id: 'nova' },
     ],
     [
-      'that of its gender',
+      'the voice of its gender',
       { voices: { female: 'coral', '*': 'alloy' }, references: {}, clones: true },
       { id: 'coral' },
     ],
     [
-      'its clip before that of its gender',
+      'its clip rather than the voice of its gender',
       { voices: { female: 'coral' }, references: { martha: clip }, clones: true },
       { wavPath: clip.wav },
     ],
     [
-      'no clip where the engine clones none',
+      'a preset voice if the engine cannot clone',
       { voices: { '*': 'alloy' }, references: { martha: clip }, clones: false },
       { id: 'alloy' },
     ],
-  ])('is %s', (_name, casting, voice) => {
+  ])('gives the character %s as its voice', (_name, casting, voice) => {
     expect(voiceOf(martha, casting)).toMatchObject(voice);
   });
 });

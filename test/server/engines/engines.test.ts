@@ -35,8 +35,8 @@ function say(client: Client, ...blocks: readonly Float32Array[]): void {
   client.send({ type: 'response.create' });
 }
 
-describe('a conversation over engines behind servers', () => {
-  it('is heard, answered and spoken by them, and each call’s cost is told without its content', async () => {
+describe('engines behind servers', () => {
+  it('recognizes, answers and speaks with engines behind servers and reports each call’s cost without content', async () => {
     await using servers = await openCascadeServers();
     const costs: CallCost[] = [];
     const server = await serveOn(await open(servers.file, (cost) => costs.push(cost)));
@@ -63,7 +63,7 @@ describe('a conversation over engines behind servers', () => {
     client.socket.terminate();
   });
 
-  it('that is cancelled closes the connection to the engine that speaks, and no more of the reply comes', async () => {
+  it('closes the connection to the TTS engine when a reply is cancelled and sends no more of it', async () => {
     await using servers = await openCascadeServers();
     const server = await serveOn(await open(servers.file));
     servers.mouth.breaks({ kind: 'silence', after: 0.5 });
@@ -78,7 +78,7 @@ describe('a conversation over engines behind servers', () => {
     client.socket.terminate();
   });
 
-  it('shows at /healthz how the engines fare', async () => {
+  it('shows the health of each engine at /healthz', async () => {
     await using servers = await openCascadeServers();
     const engines = await open(servers.file);
     const server = await serveOn(engines);
@@ -94,7 +94,7 @@ describe('a conversation over engines behind servers', () => {
     client.socket.terminate();
   });
 
-  it('goes on with the embedded voice where the chain names it', async () => {
+  it('falls back to the embedded voice if the chain names it', async () => {
     await using servers = await openCascadeServers();
     const { mouth, mind } = servers;
     const file = await enginesFile({
@@ -102,8 +102,8 @@ describe('a conversation over engines behind servers', () => {
         llama: { kind: 'openai-chat', baseUrl: `${mind.url}/v1`, model: 'llama' },
         mouth: { kind: 'openai-speech', baseUrl: `${mouth.url}/v1`, retries: 0 },
       },
-      mind: 'llama',
-      synthesizer: ['mouth', 'embedded'],
+      llm: 'llama',
+      tts: ['mouth', 'embedded'],
     });
     mouth.breaks({ kind: 'status', status: 401 });
     const server = await serveOn(await open(file));
@@ -120,17 +120,17 @@ describe('a conversation over engines behind servers', () => {
 
 describe('engines that cannot be opened', () => {
   it.each([
-    ['no address', { kind: 'openai-speech' }, 'The engine "mouth" (openai-speech): baseUrl'],
+    ['a missing address', { kind: 'openai-speech' }, 'The engine "mouth" (openai-speech): baseUrl'],
     [
-      'a setting it does not have',
+      'an unknown setting',
       { kind: 'openai-speech', baseUrl: 'http://127.0.0.1:1', vocie: 'x' },
-      'there is no setting "vocie"',
+      'unknown setting "vocie"',
     ],
     ['a key in the file', { kind: 'openai-speech', baseUrl: 'http://127.0.0.1:1', apiKey: 'sk-x' }, 'apiKeyEnv'],
     ['a password in the address', { kind: 'openai-speech', baseUrl: 'http://me:sk-x@127.0.0.1:1' }, 'apiKeyEnv'],
     ['an unknown dialect', { kind: 'openai-speech', baseUrl: 'http://127.0.0.1:1', dialect: 'klingon' }, 'dialect'],
-  ])('because of %s', async (_name, mouth, message) => {
-    const file = await enginesFile({ engines: { mouth }, synthesizer: 'mouth' });
+  ])('refuses to open an engine because of %s', async (_name, mouth, message) => {
+    const file = await enginesFile({ engines: { mouth }, tts: 'mouth' });
     const opening = openEngines({ engines: file });
     await expect(opening).rejects.toBeInstanceOf(ConfigError);
     await expect(opening).rejects.toThrow(message);

@@ -51,9 +51,9 @@ async function turnOn(chains: Chains, withOmnis = false) {
         omni: { ...both, baseUrl: `${omni.url}/v1` },
         'second-omni': { ...both, baseUrl: `${secondOmni.url}/v1` },
       },
-      recognizer: ['ear', 'second-ear'],
-      mind: ['mind', 'second-mind'],
-      synthesizer: ['mouth', 'second-mouth'],
+      asr: ['ear', 'second-ear'],
+      llm: ['mind', 'second-mind'],
+      tts: ['mouth', 'second-mouth'],
       ...(withOmnis ? { omni: ['omni', 'second-omni'] } : {}),
     }),
   });
@@ -80,29 +80,29 @@ async function turnOn(chains: Chains, withOmnis = false) {
 }
 
 const failures: readonly (readonly [string, Fault])[] = [
-  ['refuses the connection', { kind: 'reset' }],
+  ['refused the connection', { kind: 'reset' }],
   ['fails', { kind: 'status', status: 500 }],
-  ['has no more quota', { kind: 'status', status: 429, headers: { 'retry-after': '60' } }],
+  ['has used up its quota', { kind: 'status', status: 429, headers: { 'retry-after': '60' } }],
   ['answers with a web page', { kind: 'page' }],
-  ['breaks off in the middle', { kind: 'cut', after: 0.5 }],
+  ['breaks off in the middle of an answer', { kind: 'cut', after: 0.5 }],
 ];
 
-describe.each(failures)('where the first engine of a chain %s', (_name, fault) => {
-  it('the second ear hears the same utterance', async () => {
+describe.each(failures)('if the first engine of a chain %s', (_name, fault) => {
+  it('transcribes the same utterance with the second ASR engine', async () => {
     await using chains = await openChains();
     chains.ear.breaks(fault);
     expect(await turnOn(chains)).toMatchObject({ transcript: 'the second ear', status: 'completed' });
     expect(chains.secondEar.blocks.length).toBeGreaterThan(10);
   });
 
-  it('the second mind answers the same turn', async () => {
+  it('answers the same turn with the second LLM', async () => {
     await using chains = await openChains();
     // Of what was said already nothing is taken back: a mind that breaks off has to do so before its first word.
     chains.mind.breaks(fault.kind === 'cut' ? { kind: 'cut', after: 0 } : fault);
     expect(await turnOn(chains)).toMatchObject({ transcript: 'the first ear', status: 'completed', said: reply });
   });
 
-  it('the second mouth says the same reply, all of it', async () => {
+  it('speaks the whole reply with the second TTS engine', async () => {
     await using chains = await openChains();
     chains.mind.breaks({ kind: 'status', status: 500 });
     chains.mouth.breaks(fault);
@@ -111,7 +111,7 @@ describe.each(failures)('where the first engine of a chain %s', (_name, fault) =
     expect(asked.length).toBeGreaterThan(0);
   });
 
-  it('the second model that hears and speaks answers the same turn', async () => {
+  it('answers the same turn with the second omni model', async () => {
     await using chains = await openChains();
     chains.omni.breaks(fault.kind === 'cut' ? { kind: 'cut', after: 0 } : fault);
     expect(await turnOn(chains, true)).toMatchObject({ status: 'completed', said: 'The second omni.' });

@@ -14,8 +14,8 @@ import { openTranscriptionServer } from '../../fakes/servers/transcription-serve
 import { silence, tone } from '../../fakes/vad.ts';
 import { enginesFile, serveOn } from '../../rigs/engine-rig.ts';
 
-/** Those that run in this process, role and kind, such as `mind llama-cpp`: there is no connection to close. */
-const inProcess: readonly string[] = ['recognizer sherpa-onnx', 'mind node-llama-cpp', 'synthesizer sherpa-onnx'];
+/** Those that run in this process, role and kind, such as `llm llama-cpp`: there is no connection to close. */
+const inProcess: readonly string[] = ['asr sherpa-onnx', 'llm node-llama-cpp', 'tts sherpa-onnx'];
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-hang-up-'));
 const clip = path.join(folder, 'martha.wav');
@@ -47,7 +47,7 @@ async function talkOver(engine: TabledEngine) {
     mouth: { kind: 'openai-speech', baseUrl: `${mouth.url}/v1` },
     ours: engine.settings(upstream),
   };
-  const chains = { recognizer: 'ear', mind: 'llama', synthesizer: 'mouth', [engine.role]: 'ours' };
+  const chains = { asr: 'ear', llm: 'llama', tts: 'mouth', [engine.role]: 'ours' };
   const references = { '*': { wav: clip, transcript: 'I keep the house.', language: 'en', consent: 'ours' } };
   const opened = await openEngines({ engines: await enginesFile({ engines, ...chains, references }) });
   const server = await serveOn(opened);
@@ -71,10 +71,10 @@ async function talkOver(engine: TabledEngine) {
   };
 }
 
-describe.each(engineTable.filter(({ role }) => role !== 'recognizer').map((each) => [each.title, each] as const))(
-  'a user who speaks over a reply that %s is still making',
+describe.each(engineTable.filter(({ role }) => role !== 'asr').map((each) => [each.title, each] as const))(
+  'barge-in while %s is generating',
   (_title, engine) => {
-    it('makes it hang up, and hears nothing more of that reply', async () => {
+    it('closes the connection to the engine on barge-in and sends no more of its reply', async () => {
       await using talk = await talkOver(engine);
       const { upstream, client } = talk;
       upstream.breaks(engine.dawdles ?? slowly, { route: engine.route });
@@ -105,10 +105,10 @@ describe.each(engineTable.filter(({ role }) => role !== 'recognizer').map((each)
   },
 );
 
-describe.each(engineTable.filter(({ role }) => role === 'recognizer').map((each) => [each.title, each] as const))(
-  'what a user takes back while %s hears it',
+describe.each(engineTable.filter(({ role }) => role === 'asr').map((each) => [each.title, each] as const))(
+  'clearing the input while %s transcribes',
   (_title, engine) => {
-    it('is heard no further: the connection is closed, and no word of it comes', async () => {
+    it('closes the connection to the ASR engine when the input is cleared and sends no transcript', async () => {
       await using talk = await talkOver(engine);
       const { upstream, client } = talk;
       client.send({
@@ -127,11 +127,11 @@ describe.each(engineTable.filter(({ role }) => role === 'recognizer').map((each)
   },
 );
 
-it('every kind of engine behind a server is in the table', () => {
+it('lists every engine kind behind a server in the engine table', () => {
   const kinds = Object.entries({
-    recognizer: recognizerKinds,
-    mind: chatKinds,
-    synthesizer: synthesizerKinds,
+    asr: recognizerKinds,
+    llm: chatKinds,
+    tts: synthesizerKinds,
     omni: omniKinds,
   });
   const known = kinds.flatMap(([role, each]) => Object.keys(each).map((kind) => `${role} ${kind}`));

@@ -43,84 +43,81 @@ async function enginesFile(content: object): Promise<string> {
 }
 
 const everyEngine = (): Promise<string> =>
-  enginesFile({ engines: { ear, llama, mouth }, recognizer: 'ear', mind: 'llama', synthesizer: 'mouth' });
+  enginesFile({ engines: { ear, llama, mouth }, asr: 'ear', llm: 'llama', tts: 'mouth' });
 
 const alice = characters.get('alice');
 if (alice === undefined) throw new Error('no Alice');
 
-describe.skipIf(!isInstalled('sherpa-onnx-node') || !isInstalled('node-llama-cpp'))(
-  'with the optional packages of engines in process',
-  async () => {
-    it('the doctor tries the engines in process', async () => {
-      const engines = await everyEngine();
-      const found = await checkPlannedEngines(planEngines({ engines }, {}), alice);
-      expect(found.map(({ name, ok, says }) => `${ok ? '✓' : '✗'} ${name} ${says}`)).toEqual([
-        expect.stringMatching(/^✓ ear sherpa-onnx: streaming-zipformer is loaded, .*; hears after \d+ ms$/),
-        expect.stringMatching(/^✓ llama node-llama-cpp: is loaded, .* chat template ChatML; answers after \d+ ms$/),
-        expect.stringMatching(/^✓ mouth sherpa-onnx: vits is loaded, .* 16 kHz; speaks after \d+ ms$/),
-      ]);
-    });
+describe.skipIf(!isInstalled('sherpa-onnx-node') || !isInstalled('node-llama-cpp'))('in-process engines', async () => {
+  it('checks in-process engines in the doctor', async () => {
+    const engines = await everyEngine();
+    const found = await checkPlannedEngines(planEngines({ engines }, {}), alice);
+    expect(found.map(({ name, ok, says }) => `${ok ? '✓' : '✗'} ${name} ${says}`)).toEqual([
+      expect.stringMatching(/^✓ ear sherpa-onnx: streaming-zipformer is loaded, .*; transcribes after \d+ ms$/),
+      expect.stringMatching(/^✓ llama node-llama-cpp: is loaded, .* chat template ChatML; answers after \d+ ms$/),
+      expect.stringMatching(/^✓ mouth sherpa-onnx: vits is loaded, .* 16 kHz; synthesizes after \d+ ms$/),
+    ]);
+  });
 
-    it('the doctor has one line, with the remedy, for weights that nobody has pinned, that are damaged, or that are others', async () => {
-      const { tokens, ...models } = mouth.files;
-      const damaged = named(await files.write('damaged.onnx', 'no model at all'));
-      const vits = { ...mouth, retries: 0 };
-      const engines = await enginesFile({
-        engines: {
-          unpinned: { ...vits, files: { ...mouth.files, tokens: { path: tokens?.path } } },
-          cut: { ...vits, files: { ...models, tokens: { ...tokens, sha256: '0'.repeat(64) } } },
-          gone: { ...vits, files: { ...models, tokens: { ...tokens, path: 'gone.txt' } } },
-          damaged: { ...vits, files: { tokens, model: damaged } },
-          other: { ...vits, files: { tokens, model: ear.files['encoder'] } },
-          unfit: { ...vits, family: 'zipvoice' },
-        },
-        synthesizer: ['unpinned', 'cut', 'gone', 'damaged', 'other', 'unfit'],
+  it('reports the remedy in the doctor for weights without a hash, damaged weights and wrong weights', async () => {
+    const { tokens, ...models } = mouth.files;
+    const damaged = named(await files.write('damaged.onnx', 'no model at all'));
+    const vits = { ...mouth, retries: 0 };
+    const engines = await enginesFile({
+      engines: {
+        unpinned: { ...vits, files: { ...mouth.files, tokens: { path: tokens?.path } } },
+        cut: { ...vits, files: { ...models, tokens: { ...tokens, sha256: '0'.repeat(64) } } },
+        gone: { ...vits, files: { ...models, tokens: { ...tokens, path: 'gone.txt' } } },
+        damaged: { ...vits, files: { tokens, model: damaged } },
+        other: { ...vits, files: { tokens, model: ear.files['encoder'] } },
+        unfit: { ...vits, family: 'zipvoice' },
+      },
+      synthesizer: ['unpinned', 'cut', 'gone', 'damaged', 'other', 'unfit'],
+    });
+    const found = await checkPlannedEngines(planEngines({ engines }, {}), alice);
+    expect(found.filter(({ ok }) => ok)).toEqual([]);
+    expect(found.map(({ name, says }) => `${name} ${says}`)).toEqual([
+      expect.stringContaining(`"sha256" of what is there now is, for "tokens": ${tokens?.sha256}`),
+      expect.stringMatching(/^cut .*get it again; or it is another version, so set "sha256"/),
+      expect.stringContaining(
+        `cannot be read at ${path.join(folder, 'gone.txt')}: get the weights, or correct the path`,
+      ),
+      expect.stringMatching(/^damaged .*(cannot be loaded|while it loaded).*of another kind than its settings say/),
+      expect.stringMatching(/^other .*(cannot be loaded|while it loaded).*of another kind than its settings say/),
+      expect.stringMatching(/^unfit The engine "unfit" \(sherpa-onnx\): files|^unfit .*files/),
+    ]);
+  });
+
+  it('recognizes, answers and speaks with in-process engines only', async () => {
+    const costs: CallCost[] = [];
+    const engines = await openEngines({ engines: await everyEngine(), workers: 1 }, (cost) => costs.push(cost));
+    try {
+      const parts = { ...engines, vad: fakeVad(), turnDetector: fakeTurnDetector() };
+      const server = await serve({
+        engines: Object.defineProperty(parts, 'summary', { get: () => engines.summary }),
       });
-      const found = await checkPlannedEngines(planEngines({ engines }, {}), alice);
-      expect(found.filter(({ ok }) => ok)).toEqual([]);
-      expect(found.map(({ name, says }) => `${name} ${says}`)).toEqual([
-        expect.stringContaining(`"sha256" of what is there now is, for "tokens": ${tokens?.sha256}`),
-        expect.stringMatching(/^cut .*get it again; or it is another version, so set "sha256"/),
-        expect.stringContaining(
-          `cannot be read at ${path.join(folder, 'gone.txt')}: get the weights, or correct the path`,
-        ),
-        expect.stringMatching(/^damaged .*(cannot be loaded|while it loaded).*of another kind than its settings say/),
-        expect.stringMatching(/^other .*(cannot be loaded|while it loaded).*of another kind than its settings say/),
-        expect.stringMatching(/^unfit The engine "unfit" \(sherpa-onnx\): files|^unfit .*files/),
-      ]);
-    });
-
-    it('a talk is heard, thought and spoken in process alone', async () => {
-      const costs: CallCost[] = [];
-      const engines = await openEngines({ engines: await everyEngine(), workers: 1 }, (cost) => costs.push(cost));
-      try {
-        const parts = { ...engines, vad: fakeVad(), turnDetector: fakeTurnDetector() };
-        const server = await serve({
-          engines: Object.defineProperty(parts, 'summary', { get: () => engines.summary }),
-        });
-        const client = server.call('?model=alice');
-        await client.until('session.created');
-        client.send({
-          type: 'session.update',
-          session: { type: 'realtime', audio: { input: { turn_detection: null } } },
-        });
-        await client.until('session.updated');
-        for (const block of [tone(1_600), silence(600)]) {
-          client.send({ type: 'input_audio_buffer.append', audio: pcm16FromFloats(block).toString('base64') });
-        }
-        client.send({ type: 'input_audio_buffer.commit' });
-        client.send({ type: 'response.create' });
-        const heard = await client.until('conversation.item.input_audio_transcription.completed');
-        expect(heard['transcript']).toBe('good evening martha');
-        const { response } = await client.until('response.done');
-        expect(response).toMatchObject({ status: 'completed' });
-        expect(response.output[0].content[0].transcript.trim()).toBe('I keep the house.');
-        expect(costs.filter(({ engine }) => engine === 'ear')).toMatchObject([{ outcome: 'ok' }]);
-        expect(costs.filter(({ engine }) => engine === 'llama')).toMatchObject([{ outputTokens: 6 }]);
-        expect(costs.filter(({ engine, outcome }) => engine === 'mouth' && outcome === 'ok').length).toBeGreaterThan(0);
-      } finally {
-        await engines.close();
+      const client = server.call('?model=alice');
+      await client.until('session.created');
+      client.send({
+        type: 'session.update',
+        session: { type: 'realtime', audio: { input: { turn_detection: null } } },
+      });
+      await client.until('session.updated');
+      for (const block of [tone(1_600), silence(600)]) {
+        client.send({ type: 'input_audio_buffer.append', audio: pcm16FromFloats(block).toString('base64') });
       }
-    });
-  },
-);
+      client.send({ type: 'input_audio_buffer.commit' });
+      client.send({ type: 'response.create' });
+      const heard = await client.until('conversation.item.input_audio_transcription.completed');
+      expect(heard['transcript']).toBe('good evening martha');
+      const { response } = await client.until('response.done');
+      expect(response).toMatchObject({ status: 'completed' });
+      expect(response.output[0].content[0].transcript.trim()).toBe('I keep the house.');
+      expect(costs.filter(({ engine }) => engine === 'ear')).toMatchObject([{ outcome: 'ok' }]);
+      expect(costs.filter(({ engine }) => engine === 'llama')).toMatchObject([{ outputTokens: 6 }]);
+      expect(costs.filter(({ engine, outcome }) => engine === 'mouth' && outcome === 'ok').length).toBeGreaterThan(0);
+    } finally {
+      await engines.close();
+    }
+  });
+});

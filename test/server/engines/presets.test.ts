@@ -11,7 +11,7 @@ import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../../voices/audio.ts';
 import { atThePaceOfSpeech } from '../../fakes/spoken.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
-import { presetServers, type Clip, type ScriptedExchange, type PresetServers } from '../../rigs/preset-rig.ts';
+import { presetServers, type Clip, type ScriptedExchange, type PresetServers } from './preset-servers.ts';
 import { record } from '../../rigs/serve-rig.ts';
 
 type Client = ReturnType<typeof record>;
@@ -75,13 +75,13 @@ async function hear(client: Client, untilMs = Number.POSITIVE_INFINITY) {
   }
 }
 
-describe.skipIf(!sharedAvailable)('a spoken conversation on each system of SpeechRole', () => {
-  it('knows them all', () => {
+describe.skipIf(!sharedAvailable)('presets over their in-test servers', () => {
+  it('covers every preset with in-test servers', () => {
     expect(Object.keys(presetServers).toSorted()).toEqual(presetIds.toSorted());
   });
 
   it.each(presetIds)(
-    '%s hears, answers in the character’s voice, is interrupted, and goes on',
+    'holds a spoken conversation with barge-in on the preset %s in the character’s voice',
     async (preset) => {
       const cue: ScriptedExchange = { hears: 'In being comparatively modern.', says: 'Good evening, my friend.' };
       const open = presetServers[preset];

@@ -11,7 +11,7 @@ function codeOf(headers: IncomingHttpHeaders, config: Parameters<typeof refusalO
   return refusalOf(headers, config)?.problem.code;
 }
 
-describe('the key of a request', () => {
+describe('API key', () => {
   const ways: [way: string, headers: (key: string) => IncomingHttpHeaders][] = [
     ['a bearer token', (key) => ({ authorization: `Bearer ${key}` })],
     ['a bearer token in any case', (key) => ({ authorization: `bearer   ${key}` })],
@@ -24,7 +24,7 @@ describe('the key of a request', () => {
     ],
   ];
   for (const [way, headers] of ways) {
-    it(`may come as ${way}, and any of the server’s keys will do`, () => {
+    it(`accepts any of the server’s API keys as ${way}`, () => {
       expect(codeOf(headers('first-key'))).toBeUndefined();
       expect(codeOf(headers('second-key'))).toBeUndefined();
       expect(codeOf(headers('third-key'))).toBe('invalid_api_key');
@@ -32,41 +32,41 @@ describe('the key of a request', () => {
   }
 
   const wrong: [what: string, headers: IncomingHttpHeaders][] = [
-    ['none', {}],
+    ['missing', {}],
     ['an empty bearer token', { authorization: 'Bearer ' }],
     ['the beginning of a key', { authorization: 'Bearer first' }],
-    ['a key and more', { authorization: 'Bearer first-key2' }],
+    ['a key with a suffix', { authorization: 'Bearer first-key2' }],
     ['two keys at once', { authorization: 'Bearer first-key,second-key' }],
-    ['another scheme', { authorization: 'Basic first-key' }],
+    ['in another scheme', { authorization: 'Basic first-key' }],
     ['an empty subprotocol', { 'sec-websocket-protocol': 'realtime, openai-insecure-api-key.' }],
-    ['a key of another length by far', { authorization: `Bearer ${'k'.repeat(10_000)}` }],
+    ['much longer', { authorization: `Bearer ${'k'.repeat(10_000)}` }],
   ];
   for (const [what, headers] of wrong) {
-    it(`is refused with 401 where there is ${what}`, () => {
+    it(`refuses a request with 401 if its API key is ${what}`, () => {
       expect(refusalOf(headers, locked)).toMatchObject({ status: 401, problem: { code: 'invalid_api_key' } });
     });
   }
 
-  it('is never repeated in the refusal', () => {
+  it('never repeats an API key in the refusal', () => {
     const refusal = refusalOf({ authorization: 'Bearer almost-a-key' }, locked);
     expect(JSON.stringify(refusal)).not.toContain('almost-a-key');
     expect(JSON.stringify(refusal)).not.toContain('first-key');
   });
 
-  it('is not asked for where the server has none', () => {
+  it('requires no API key if the server has none', () => {
     expect(codeOf({}, open)).toBeUndefined();
     expect(codeOf({ authorization: 'Bearer anything' }, open)).toBeUndefined();
   });
 });
 
-describe('the origin of a request', () => {
+describe('origin', () => {
   const key = { authorization: 'Bearer first-key' };
 
-  it('is not asked of programs, which send none', () => {
+  it('accepts programs, which send no origin', () => {
     expect(codeOf({ host: 'voices.example', ...key })).toBeUndefined();
   });
 
-  it('may be the host that is talked to, by the same port', () => {
+  it('accepts the origin of the requested host with the same port', () => {
     expect(codeOf({ origin: 'https://voices.example', host: 'voices.example', ...key })).toBeUndefined();
     expect(codeOf({ origin: 'http://voices.example:81', host: 'voices.example:81', ...key })).toBeUndefined();
     expect(codeOf({ origin: 'http://voices.example:82', host: 'voices.example:81', ...key })).toBe(
@@ -74,46 +74,46 @@ describe('the origin of a request', () => {
     );
   });
 
-  it('may be one that is allowed by name, to the letter', () => {
+  it('accepts an origin that is allowed by its exact name', () => {
     expect(codeOf({ origin: 'https://studio.example', host: 'voices.example', ...key })).toBeUndefined();
     for (const origin of ['http://studio.example', 'https://studio.example.org', 'https://studio.example:444']) {
       expect(codeOf({ origin, host: 'voices.example', ...key })).toBe('origin_not_allowed');
     }
   });
 
-  it('may be any where the list says so', () => {
+  it('accepts any origin if the list says so', () => {
     const config = { ...open, allowedOrigins: ['*'] };
     expect(codeOf({ origin: 'https://anywhere.example', host: '127.0.0.1:8080' }, config)).toBeUndefined();
   });
 
-  it('is refused before the key is looked at, so that a foreign page learns nothing about keys', () => {
+  it('refuses a foreign origin before it checks the API key', () => {
     const refusal = refusalOf({ origin: 'https://evil.example', host: 'voices.example' }, locked);
     expect(refusal).toMatchObject({ status: 403, problem: { code: 'origin_not_allowed' } });
   });
 
   for (const origin of ['null', '', 'voices.example', 'file://', '://', 'https://voices.example@evil.example']) {
-    it(`is refused where it is no origin of ours: "${origin}"`, () => {
+    it(`refuses the foreign origin "${origin}"`, () => {
       expect(codeOf({ origin, host: 'voices.example', ...key })).toBe('origin_not_allowed');
     });
   }
 
   for (const host of ['localhost:8080', '127.0.0.1:8080', '127.9.9.9', '[::1]:8080']) {
-    it(`may be ${host} on a server without keys`, () => {
+    it(`accepts the origin ${host} on a server without API keys`, () => {
       expect(codeOf({ origin: `http://${host}`, host }, open)).toBeUndefined();
     });
   }
 
-  it('is refused on a server without keys where a foreign name points at this machine', () => {
+  it('refuses a foreign name that resolves to this machine on a server without API keys', () => {
     const rebound = { origin: 'http://evil.example:8080', host: 'evil.example:8080' };
     expect(codeOf(rebound, open)).toBe('origin_not_allowed');
     expect(codeOf(rebound, { ...open, allowedOrigins: [rebound.origin] })).toBeUndefined();
   });
 });
 
-describe('on whose account a key is', () => {
+describe('accountOf', () => {
   const entries = ['game:old-key', 'game:new-key', 'alone', 'other:old-key-2'];
 
-  it('is the same for keys of one name, so that a key can be changed for another', () => {
+  it('gives API keys of one name the same account', () => {
     expect(['old-key', 'new-key', 'old-key-2'].map((key) => accountOf(key, entries))).toEqual([
       'game',
       'game',
@@ -121,7 +121,7 @@ describe('on whose account a key is', () => {
     ]);
   });
 
-  it('is its own for a key without a name, and nobody’s for what is no key', () => {
+  it('gives an unnamed API key its own account and an unknown key none', () => {
     expect(accountOf('alone', entries)).toMatch(/^[\w-]{16}$/);
     for (const key of ['game:old-key', 'game', 'old-key-3', '']) expect(accountOf(key, entries)).toBeUndefined();
     expect(codeOf({ authorization: 'Bearer new-key' }, { ...locked, apiKeys: entries })).toBeUndefined();

@@ -26,9 +26,9 @@ function preflight(url: string, from: string, method: string): Promise<Response>
   return fetch(url, { method: 'OPTIONS', headers });
 }
 
-describe('a page of an allowed origin', () => {
+describe('allowed origin', () => {
   for (const [method, paths] of [['POST', posts] as const, ['GET', gets] as const]) {
-    it.each(paths)(`may ask ${method} %s, with a key`, async (path) => {
+    it.each(paths)(`answers the preflight of an allowed origin for ${method} %s`, async (path) => {
       const { url } = await serve({ flags });
       const { status, headers } = await preflight(`${url}${path}`, origin, method);
       expect(status).toBe(204);
@@ -42,7 +42,7 @@ describe('a page of an allowed origin', () => {
     });
   }
 
-  it('may read the answer, its headers and its errors', async () => {
+  it('lets a page of an allowed origin read answers, headers and errors', async () => {
     const { ask } = await serve({ flags });
     const headers = { origin };
     const made = await ask('/v1/realtime/client_secrets', { key: 'key', body: {}, headers });
@@ -54,7 +54,7 @@ describe('a page of an allowed origin', () => {
     expect([missing.status, missing.headers.get('access-control-allow-origin')]).toEqual([404, origin]);
   });
 
-  it('may read a streamed reply', async () => {
+  it('lets a page of an allowed origin read a streamed reply', async () => {
     const { url } = await serve({ flags });
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
@@ -65,35 +65,35 @@ describe('a page of an allowed origin', () => {
     expect(await response.text()).toContain('[DONE]');
   });
 
-  it('is not let in by asking first, and none may bring cookies', async () => {
+  it('requires the API key after a preflight and allows no cookies', async () => {
     const { url, ask } = await serve({ flags });
     const { headers } = await preflight(`${url}/v1/models`, origin, 'GET');
     expect(headers.get('access-control-allow-credentials')).toBeNull();
     expect((await ask('/v1/models', { headers: { origin } })).status).toBe(401);
   });
 
-  it('may be of any origin where all are allowed', async () => {
+  it('accepts any origin if all are allowed', async () => {
     const { url } = await serve({ flags: { apiKeys: 'key', allowedOrigins: '*' } });
     const { headers } = await preflight(`${url}/v1/chat/completions`, evil, 'POST');
     expect(headers.get('access-control-allow-origin')).toBe(evil);
   });
 });
 
-describe('a page of another origin', () => {
-  it.each([...posts, ...gets])('may not ask %s', async (path) => {
+describe('foreign origin', () => {
+  it.each([...posts, ...gets])('refuses the preflight of a foreign origin for %s', async (path) => {
     const { url } = await serve({ flags });
     const response = await preflight(`${url}${path}`, evil, 'POST');
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([403, null]);
     expect(await response.json()).toMatchObject({ error: { code: 'origin_not_allowed' } });
   });
 
-  it('may read nothing, not even what needs no key', async () => {
+  it('lets a page of a foreign origin read nothing, not even /healthz', async () => {
     const { ask } = await serve({ flags });
     const { headers } = await ask('/healthz', { headers: { origin: evil } });
     expect([headers.get('access-control-allow-origin'), headers.get('vary')]).toEqual([null, 'origin']);
   });
 
-  it('cannot put anything into the headers of the answer', async () => {
+  it('copies no invalid value of the request into the CORS headers', async () => {
     const { url } = await serve({ flags });
     const headers = { origin, 'access-control-request-headers': 'x; y=<script>' };
     const response = await fetch(`${url}/v1/models`, { method: 'OPTIONS', headers });

@@ -1,9 +1,10 @@
+import type { ServerEvent } from '../../../server/protocol/server-events.ts';
 import { describe, expect, it } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { addressOf } from '../../../server/http/auth-guard.ts';
-import { createInputRateLimit } from '../../../server/transports/websocket/rate-limit.ts';
-import { TokenBucket } from '../../../server/http/token-bucket.ts';
-import { openConnection, type ServerEvent } from '../../../server/realtime/connection.ts';
+import { createInputRateLimit, TokenBucket } from '../../../server/http/rate-limit.ts';
+import { newId } from '../../../server/realtime/new-id.ts';
+import { openConnection } from '../../../server/realtime/connection.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
@@ -12,8 +13,8 @@ import { characters, serve } from '../../rigs/serve-rig.ts';
 
 const bearer = (value: string): Record<string, string> => ({ authorization: `Bearer ${value}` });
 
-describe('a token bucket', () => {
-  it('lets a burst through, then as much as flows in, and counts what was owed', () => {
+describe('TokenBucket', () => {
+  it('passes a burst and then the refill rate, and counts the debt', () => {
     let now = 0;
     const bucket = new TokenBucket({ burst: 3, perSecond: 2, now: () => now });
     expect([1, 2, 3, 4].map(() => bucket.take())).toEqual([true, true, true, false]);
@@ -29,7 +30,7 @@ describe('a token bucket', () => {
   });
 });
 
-describe('an address that is counted', () => {
+describe('addressOf', () => {
   const cases: [ip: string | undefined, address: string][] = [
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
@@ -40,11 +41,12 @@ describe('an address that is counted', () => {
     ['::1', '0:0:0:0::/64'],
     [undefined, 'gone'],
   ];
-  for (const [ip, address] of cases) it(`is ${address} for ${ip}`, () => expect(addressOf(ip)).toBe(address));
+  for (const [ip, address] of cases)
+    it(`counts the address ${ip} as ${address}`, () => expect(addressOf(ip)).toBe(address));
 });
 
-describe('the bound on conversations', () => {
-  it('holds for one key, and for the client secrets made with it, but not across keys', async () => {
+describe('session limits', () => {
+  it('limits sessions per API key, including its client secrets, but not across keys', async () => {
     const { ask, call } = await serve({ flags: { apiKeys: 'one,other', maxSessionsPerKey: '2' } });
     const { body } = await ask('/v1/realtime/client_secrets', { key: 'one', body: {} });
     const wire = call('', bearer('one'));
@@ -61,14 +63,14 @@ describe('the bound on conversations', () => {
     await call('', bearer('one')).until('session.created');
   });
 
-  it('holds for one address, which a client cannot change by a header', async () => {
+  it('limits sessions per address, which a client cannot change by a header', async () => {
     const { call } = await serve({ flags: { maxSessionsPerAddress: '1' } });
     await call('', { 'x-forwarded-for': '192.0.2.1' }).until('session.created');
     const refused = await call('', { 'x-forwarded-for': '192.0.2.2' }).refused;
     expect(refused).toMatchObject({ status: 429, code: 'too_many_sessions' });
   });
 
-  it('counts by what the proxy in front says, where there is one, and not by what the client made it say', async () => {
+  it('counts the address that the trusted proxy reports, not the one that the client claims', async () => {
     const { call } = await serve({ flags: { maxSessionsPerAddress: '1', trustProxy: '1' } });
     await call('', { 'x-forwarded-for': '192.0.2.1' }).until('session.created');
     await call('', { 'x-forwarded-for': '192.0.2.2' }).until('session.created');
@@ -76,7 +78,7 @@ describe('the bound on conversations', () => {
     expect(refused).toMatchObject({ status: 429, code: 'too_many_sessions' });
   });
 
-  it('is kept where two clients ask for the last place at once: one is told to try later', async () => {
+  it('accepts one of two clients that ask for the last slot at once and refuses the other', async () => {
     const { call, sessions } = await serve({ flags: { maxSessions: '1' } });
     await call().until('session.created');
     const check = sessions.refusalFor.bind(sessions);
@@ -88,13 +90,7 @@ describe('the bound on conversations', () => {
     expect(await late.closed).toEqual({ code: 1013, reason: 'server_busy' });
   });
 
-  it('answers 503, and when to come again, while all places are taken', async () => {
-    const { call } = await serve({ flags: { maxSessions: '1' } });
-    await call().until('session.created');
-    expect(await call().refused).toEqual({ status: 503, code: 'server_busy', retryAfter: '5' });
-  });
-
-  it('holds for handshakes of one address, whether they succeed or not', async () => {
+  it('limits handshakes per address, whether they succeed or not', async () => {
     const { call } = await serve({ flags: { apiKeys: 'key', maxHandshakesPerMinute: '3', trustProxy: '1' } });
     const from = (address: string, key: string): ReturnType<typeof call> =>
       call('', { ...bearer(key), 'x-forwarded-for': address });
@@ -107,8 +103,8 @@ describe('the bound on conversations', () => {
   });
 });
 
-describe('the bound on requests', () => {
-  it('answers 503 while all places are taken, and gives them back', async () => {
+describe('request limits', () => {
+  it('answers 503 while all request slots are taken and frees them again', async () => {
     const gate = Promise.withResolvers<void>();
     const engines = fakeEngines();
     const voiceOf: Engines['voiceOf'] = (character) => {
@@ -137,8 +133,8 @@ describe('the bound on requests', () => {
   });
 });
 
-describe('the bound on what one client sends', () => {
-  it('drops events that come too fast, says so once, and the session lives on', async () => {
+describe('input limits', () => {
+  it('drops events above the rate limit, reports it once and keeps the session alive', async () => {
     const { call } = await serve({ flags: { maxEventsPerSecond: '50' } });
     const wire = call();
     await wire.until('session.created');
@@ -155,7 +151,7 @@ describe('the bound on what one client sends', () => {
     expect(wire.events.filter((event) => event['type'] === 'error').length).toBeLessThan(3);
   });
 
-  it('drops audio that comes too fast, and hears the rest', async () => {
+  it('drops audio above the rate limit and transcribes the rest', async () => {
     const holmes = characters.get('sherlock-holmes')!;
     const engines = fakeEngines();
     const events: ServerEvent[] = [];
@@ -164,17 +160,13 @@ describe('the bound on what one client sends', () => {
     const clock = new ManualClock();
     const connection = openConnection(
       {
-        character: holmes,
-        responder: engines.responderFor(holmes),
-        vad: engines.vad,
+        casting: { character: holmes, responder: engines.responderFor(holmes), about: {} },
+        engines: { vad: engines.vad },
+        client: {},
+        bounds: { draftsPerTurn: 0, aheadMs: 400, keptAudioMs: 20_000, sessionMs: 60_000 },
+        ports: { clock, newId, onFault: (fault) => expect.fail(String(fault)) },
         model: holmes.id,
-        recognizerName: 'fake',
-        about: {},
-        aheadMs: 400,
-        keptAudioMs: 20_000,
-        clock,
-        maxSessionMs: 60_000,
-        onFault: (fault) => expect.fail(String(fault)),
+        recognizer: 'fake',
         inflow: {
           takeEvent: () => 'take',
           takeAudio: (ms) =>
@@ -185,7 +177,7 @@ describe('the bound on what one client sends', () => {
     );
     const audio = pcm16FromFloats(tone(500)).toString('base64');
     const append = JSON.stringify({ type: 'input_audio_buffer.append', audio });
-    for (let count = 0; count < 6; count += 1) connection.receive(append);
+    for (let count = 0; count < 6; count += 1) connection.receiveText(append);
     await clock.advance(2_000);
     connection.close();
     await connection.done;
@@ -196,7 +188,7 @@ describe('the bound on what one client sends', () => {
     expect(committed?.['audio_end_ms']).toBeLessThan(2_000);
   });
 
-  it('lets ten minutes of sound in at once, then four times real time, and no more', () => {
+  it('accepts ten minutes of audio at once and then four times real time', () => {
     let now = 0;
     const inflow = createInputRateLimit({ maxEventsPerSecond: 200, maxAudioRate: 4 }, () => now);
     const send = (ms: number): unknown => {
@@ -214,7 +206,7 @@ describe('the bound on what one client sends', () => {
     expect(send(2_000)).not.toBe('take');
   });
 
-  it('never hinders a client that streams 20 ms at a time in real time', () => {
+  it('never limits a client that streams 20 ms frames in real time', () => {
     let now = 0;
     const inflow = createInputRateLimit({ maxEventsPerSecond: 200, maxAudioRate: 4 }, () => now);
     let dropped = 0;

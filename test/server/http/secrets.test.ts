@@ -17,8 +17,8 @@ async function issue(server: Awaited<ReturnType<typeof serve>>, body: unknown = 
   return answer.body.value as string;
 }
 
-describe('making a client secret', () => {
-  it('answers with the secret, when it expires, and the whole session it stands for', async () => {
+describe('POST /v1/realtime/client_secrets', () => {
+  it('returns the client secret, its expiry and the whole session it stands for', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_000 });
     const server = await serve(keyed);
     const session = { type: 'realtime', model: 'alice', instructions: 'It rains.', audio: { output: { speed: 1.2 } } };
@@ -40,14 +40,14 @@ describe('making a client secret', () => {
     });
   });
 
-  it('takes ten minutes and the default character where nothing is said', async () => {
+  it('defaults to ten minutes and the default character', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_000 });
     const { ask } = await serve(keyed);
     const { body } = await ask(path, { key, body: {} });
     expect(body).toMatchObject({ expires_at: 1_700_000_600, session: { model: 'sherlock-holmes' } });
   });
 
-  it('needs a server key, and no other secret will do', async () => {
+  it('requires a server key, not a client secret, to create a client secret', async () => {
     const server = await serve(keyed);
     expect(await server.ask(path, { body: {} })).toMatchObject({
       status: 401,
@@ -60,7 +60,7 @@ describe('making a client secret', () => {
     });
   });
 
-  it('works without a key on a server that has none, as it may on loopback', async () => {
+  it('creates client secrets without a key on a loopback server that has none', async () => {
     const { ask, call } = await serve();
     const { body } = await ask(path, { body: { session: { model: 'alice' } } });
     const wire = call('', bearer(body.value));
@@ -70,8 +70,8 @@ describe('making a client secret', () => {
   });
 
   const bad: [what: string, body: unknown, status: number, code: string, param: string][] = [
-    ['too short a life', { expires_after: { seconds: 9 } }, 400, 'invalid_value', 'expires_after.seconds'],
-    ['too long a life', { expires_after: { seconds: 7_201 } }, 400, 'invalid_value', 'expires_after.seconds'],
+    ['too short a lifetime', { expires_after: { seconds: 9 } }, 400, 'invalid_value', 'expires_after.seconds'],
+    ['too long a lifetime', { expires_after: { seconds: 7_201 } }, 400, 'invalid_value', 'expires_after.seconds'],
     ['another anchor', { expires_after: { anchor: 'used_at' } }, 400, 'invalid_value', 'expires_after.anchor'],
     ['an unknown character', { session: { model: 'nobody' } }, 404, 'unknown_character', 'session.model'],
     [
@@ -81,17 +81,17 @@ describe('making a client secret', () => {
       'invalid_value',
       'session.audio.output.speed',
     ],
-    ['no object', [], 400, 'invalid_event', ''],
+    ['a body that is not an object', [], 400, 'invalid_event', ''],
   ];
   for (const [what, body, status, code, param] of bad) {
-    it(`is refused with ${what}`, async () => {
+    it(`refuses to create a client secret with ${what}`, async () => {
       const { ask } = await serve(keyed);
       const answer = await ask(path, { key, body });
       expect([answer.status, answer.body.error.code, answer.body.error.param ?? '']).toEqual([status, code, param]);
     });
   }
 
-  it('is what the stock client gets', async () => {
+  it('creates a client secret for the stock client', async () => {
     const server = await serve(keyed);
     const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: key });
     const made = await client.realtime.clientSecrets.create({
@@ -103,8 +103,8 @@ describe('making a client secret', () => {
   });
 });
 
-describe('a client secret', () => {
-  it('opens several conversations, as a bearer token and as a subprotocol, which start as it says', async () => {
+describe('client secret', () => {
+  it('opens several sessions with one client secret, all with its settings', async () => {
     const server = await serve(keyed);
     const secret = await issue(server, { session: { model: 'alice', instructions: 'A mad tea-party.' } });
     const wires = [
@@ -120,7 +120,7 @@ describe('a client secret', () => {
     }
   });
 
-  it('lets the client change the session, but not the character', async () => {
+  it('lets a client with a secret change the session but not the character', async () => {
     const server = await serve(keyed);
     const secret = await issue(server, { session: { model: 'alice', instructions: 'A mad tea-party.' } });
     const wire = server.call('', bearer(secret));
@@ -141,7 +141,7 @@ describe('a client secret', () => {
     }
   });
 
-  it('opens nothing once it has expired, and what it opened goes on', async () => {
+  it('opens no session with an expired client secret and keeps those already open', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const server = await serve(keyed);
     const secret = await issue(server, { expires_after: { seconds: 10 } });
@@ -154,7 +154,7 @@ describe('a client secret', () => {
     await wire.until('session.updated');
   });
 
-  it('opens no door but that of conversations', async () => {
+  it('refuses a client secret for anything but sessions', async () => {
     const server = await serve(keyed);
     const secret = await issue(server);
     const requests: [string, unknown?][] = [
@@ -169,7 +169,7 @@ describe('a client secret', () => {
     }
   });
 
-  it('cannot be made up, even where the server wants no key', async () => {
+  it('refuses an invented client secret, even on a server without keys', async () => {
     for (const options of [{}, keyed]) {
       const { call } = await serve(options);
       const refused = await call('', bearer(`ek_${'A'.repeat(43)}`)).refused;
@@ -177,14 +177,14 @@ describe('a client secret', () => {
     }
   });
 
-  it('is subject to the origin of the page that shows it', async () => {
+  it('applies the origin check to a client secret', async () => {
     const server = await serve(keyed);
     const secret = await issue(server);
     const refused = await server.call('', { ...bearer(secret), origin: 'https://evil.example' }).refused;
     expect(refused).toMatchObject({ status: 403, code: 'origin_not_allowed' });
   });
 
-  it('is never logged', async () => {
+  it('never logs a client secret', async () => {
     const server = await serve(keyed);
     const secret = await issue(server, { session: { instructions: 'whispered words' } });
     await server.call('', bearer(secret)).until('session.created');
@@ -198,10 +198,10 @@ describe('a client secret', () => {
   });
 });
 
-describe('the store of client secrets', () => {
+describe('ClientSecrets', () => {
   const secret = { character: [...characters.values()][0]!, startWith: undefined, owner: undefined };
 
-  it('forgets those that have expired', () => {
+  it('removes expired client secrets', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const secrets = new ClientSecrets();
     for (let count = 0; count < 5; count += 1) secrets.issue({ ...secret, expiresAtMs: Date.now() + 1_000 });
@@ -211,7 +211,7 @@ describe('the store of client secrets', () => {
     expect(secrets.size).toBe(1);
   });
 
-  it('is bounded, and never makes the same twice', () => {
+  it('keeps a bounded number of client secrets and never issues the same twice', () => {
     const secrets = new ClientSecrets();
     const first = secrets.issue({ ...secret, expiresAtMs: Date.now() + 60_000 });
     const values = Array.from({ length: 10_000 }, () => secrets.issue({ ...secret, expiresAtMs: Date.now() + 60_000 }));

@@ -42,8 +42,8 @@ async function health(port: number, ca: string): Promise<number | undefined> {
   return response.statusCode;
 }
 
-describe('a server with a certificate', () => {
-  it('serves https and wss with the files it is given', async () => {
+describe('TLS', () => {
+  it('serves https and wss with the given certificate', async () => {
     const { cert, key } = await writePair('given');
     const { port } = await serve({ flags: { tlsCert: cert, tlsKey: key } });
     const ca = await readFile(cert, 'utf8');
@@ -54,7 +54,7 @@ describe('a server with a certificate', () => {
     await wire.closed;
   });
 
-  it('is talked to by the stock client, which knows wss only', async () => {
+  it('serves the stock client, which supports only wss', async () => {
     const { port } = await serve({ flags: { tlsDev: true, dataDir: folder } });
     const { cert: ca } = await devCertificate(folder);
     const client = new OpenAI({ baseURL: `https://127.0.0.1:${port}/v1`, apiKey: 'none' });
@@ -68,7 +68,7 @@ describe('a server with a certificate', () => {
     await once(realtime.socket, 'close');
   });
 
-  it('takes its own page’s origin over https', async () => {
+  it('accepts the https origin of its own page', async () => {
     const { port } = await serve({ flags: { tlsDev: true, dataDir: folder } });
     const { cert: ca } = await devCertificate(folder);
     const origin = `https://127.0.0.1:${port}`;
@@ -78,7 +78,7 @@ describe('a server with a certificate', () => {
     await wire.closed;
   });
 
-  it('lets nobody in who does not check out as TLS', async () => {
+  it('refuses plain HTTP on a TLS port', async () => {
     const { port, log } = await serve({ flags: { tlsDev: true, dataDir: folder } });
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
     expect(await health(port, (await devCertificate(folder)).cert)).toBe(200);
@@ -86,8 +86,8 @@ describe('a server with a certificate', () => {
   });
 });
 
-describe('the certificate for development', () => {
-  it('is for this machine’s own names, and good for a year', async () => {
+describe('devCertificate', () => {
+  it('creates a development certificate for this machine’s names that is valid for a year', async () => {
     const { cert, key } = await devCertificate(folder);
     const certificate = new X509Certificate(cert);
     expect(certificate.checkHost('localhost')).toBe('localhost');
@@ -100,7 +100,7 @@ describe('the certificate for development', () => {
     expect(key).toContain('PRIVATE KEY');
   });
 
-  it('is kept, with a key that only its owner can read, and used again', async () => {
+  it('stores the development certificate with a private key only its owner can read, and reuses it', async () => {
     const first = await devCertificate(folder);
     const paths = devCertificatePaths(folder);
     expect((await stat(paths.key)).mode & 0o777).toBe(0o600);
@@ -110,7 +110,7 @@ describe('the certificate for development', () => {
     expect((await stat(paths.key)).mode & 0o777).toBe(0o600);
   });
 
-  it('is made anew before it expires, and where it cannot be used', async () => {
+  it('replaces the development certificate before it expires and if it cannot be used', async () => {
     const paths = devCertificatePaths(folder);
     const first = await devCertificate(folder);
     const old = await writePair('old', 13);
@@ -124,22 +124,22 @@ describe('the certificate for development', () => {
     expect(new X509Certificate((await devCertificate(folder)).cert).checkHost('localhost')).toBe('localhost');
   });
 
-  it('comes with advice how to trust it', () => {
+  it('explains how to trust the development certificate', () => {
     expect(trustAdvice(folder)).toContain(`NODE_EXTRA_CA_CERTS=${devCertificatePaths(folder).cert}`);
   });
 });
 
-describe('the settings of TLS', () => {
+describe('TLS settings', () => {
   const read = (environment: Record<string, string>): unknown => readConfig({ flags: {}, environment });
 
-  it('are both the certificate and the key, or none', () => {
+  it('requires both certificate and key or neither', () => {
     expect(() => read({ DRAMATIS_TLS_CERT: 'a.crt' })).toThrow(/DRAMATIS_TLS_KEY is not/);
     expect(() => read({ DRAMATIS_TLS_KEY: 'a.key' })).toThrow(/DRAMATIS_TLS_CERT is not/);
     expect(() => read({ DRAMATIS_TLS_CERT: 'a', DRAMATIS_TLS_KEY: 'b', DRAMATIS_TLS_DEV: '1' })).toThrow(/choose one/);
     expect(read({})).toMatchObject({ tlsDev: false });
   });
 
-  it('name files that can be used, or the server says which cannot', async () => {
+  it('names the TLS file that cannot be used', async () => {
     const [one, other] = [await writePair('one'), await writePair('other')];
     const nonsense = path.join(folder, 'nonsense');
     await writeFile(nonsense, 'nonsense');
@@ -151,7 +151,7 @@ describe('the settings of TLS', () => {
       [one.cert, path.join(folder, 'none'), /DRAMATIS_TLS_KEY: .* cannot be read/],
       [nonsense, one.key, /DRAMATIS_TLS_CERT: .* no PEM certificate/],
       [one.cert, nonsense, /DRAMATIS_TLS_KEY: .* no PEM private key/],
-      [one.cert, other.key, /is not the key of the certificate/],
+      [one.cert, other.key, /does not match the certificate/],
     ];
     for (const [cert, key, message] of wrong) {
       const failure = await tls(cert, key).catch((reason: unknown) => reason);

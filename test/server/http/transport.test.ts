@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { socketTransport } from '../../../server/transports/websocket/socket-transport.ts';
+import { socketTransport } from '../../../server/connections/socket-transport.ts';
 import { limits } from '../../../server/protocol/limits.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
 import { settle } from '../../fakes/clock.ts';
@@ -23,15 +23,15 @@ async function raw(port: number, bytes: string): Promise<string> {
   return answer;
 }
 
-describe('a connection that hangs', () => {
-  it('is closed where no request comes, or only half of one', async () => {
+describe('hanging connection', () => {
+  it('closes a connection that sends no request or only half of one', async () => {
     const { port } = await serve({ flags: { handshakeTimeoutMs: '100' } });
     const half = await raw(port, 'GET /v1/realtime HTTP/1.1\r\nhost: 127.0.0.1\r\nupgra');
     expect(half).toMatch(/^HTTP\/1.1 408 /);
     expect(half).toContain('"code":"invalid_event"');
   });
 
-  it('is ended after two unanswered pings, and one that answers is not', async () => {
+  it('closes a connection after two unanswered pings and keeps one that answers', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { call, connect } = await serve();
     const [alive, dead] = [call(), connect({ autoPong: false })];
@@ -47,7 +47,7 @@ describe('a connection that hangs', () => {
     expect(alive.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('is read from no more while it does not read, and let go when too much waits for it', () => {
+  it('stops reading from a client that does not read and disconnects it when too much is buffered', () => {
     const calls: string[] = [];
     const flushed: (() => void)[] = [];
     const socket = {
@@ -84,8 +84,8 @@ describe('a connection that hangs', () => {
   });
 });
 
-describe('a conversation at its time limit', () => {
-  it('is told so, and closed so that the client connects again', async () => {
+describe('session time limit', () => {
+  it('reports the session time limit and closes so that the client reconnects', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { call } = await serve({ flags: { maxSessionMinutes: '1' } });
     const wire = call();
@@ -103,7 +103,7 @@ describe('a conversation at its time limit', () => {
     ['1', 30],
   ];
   it.each(cases)(
-    'of %s min is announced %i s before to who asked for it, and to nobody else',
+    'announces the limit of %s min %i s ahead only to clients that asked for it',
     async (minutes, last) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
       const { call } = await serve({ flags: { maxSessionMinutes: minutes } });
@@ -128,7 +128,7 @@ describe('a conversation at its time limit', () => {
   );
 });
 
-describe('every answer', () => {
+describe('security headers', () => {
   const expected = {
     'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
     'x-content-type-options': 'nosniff',
@@ -136,7 +136,7 @@ describe('every answer', () => {
     'cross-origin-opener-policy': 'same-origin',
   };
 
-  it('carries the security headers, be it a page, a list, a refusal or a mistake', async () => {
+  it('sends the security headers with every page, list, refusal and error', async () => {
     const { url, port } = await serve({ flags: { apiKeys: 'key' } });
     for (const place of ['/', '/web/app.js', '/healthz', '/v1/models', '/nowhere', '/v1/realtime', '/%zz']) {
       const response = await fetch(`${url}${place}`);
@@ -150,8 +150,8 @@ describe('every answer', () => {
   });
 });
 
-describe('the log', () => {
-  it('holds no key, wherever a client puts it, and nothing that was said', async () => {
+describe('log', () => {
+  it('logs no API key, wherever a client puts it, and no conversation text', async () => {
     const key = 'hush-hush-hush';
     const { ask, call, at, log, port } = await serve({ flags: { apiKeys: key } });
     const secret = `${key}-not`;
@@ -171,12 +171,21 @@ describe('the log', () => {
       headers: { ...bearer(key), 'content-type': 'application/json' },
       body: `{"${secret}`,
     });
-    const wire = call('?model=alice', {}, ['realtime', `openai-insecure-api-key.${key}`]);
+    await call(`?model=${secret}`, bearer(key)).closed;
+    const wire = call(`?model=alice&token=${secret}`, {}, ['realtime', `openai-insecure-api-key.${key}`]);
     await wire.until('session.created');
     wire.send({ type: 'session.update', session: { instructions: secret } });
     wire.send({ type: secret });
     await wire.until('error');
-    expect(log.length).toBeGreaterThan(5);
+    wire.socket.send(`${secret} is not JSON`);
+    const content = [{ type: 'input_text', text: secret }];
+    wire.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
+    wire.send({ type: 'response.create' });
+    await wire.until('response.done');
+    wire.socket.close();
+    await expect.poll(() => log.join('')).toContain('session closed');
+    expect(log.join('')).toContain('session opened');
+    expect(log.join('')).not.toContain('One two three');
     expect(log.join('')).not.toContain(key);
   });
 });

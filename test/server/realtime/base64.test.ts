@@ -1,12 +1,11 @@
 import { assert, constantFrom, oneof, property, string, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { soundOfAppend } from '../../../server/realtime/append-frame.ts';
-import { pcmFormat } from '../../../server/realtime/audio-format.ts';
+import { soundOfAppend, pcmFormat } from '../../../server/realtime/audio-format.ts';
 import { samplesFromBase64 } from '../../../server/realtime/wire-items.ts';
 import { floatsFromPcm16 } from '../../../voices/audio.ts';
 
-describe('sound in base64', () => {
-  it('is what it was, padded or not', () => {
+describe('base64 audio', () => {
+  it('decodes base64 audio with and without padding', () => {
     assert(
       property(uint8Array({ maxLength: 40 }), (bytes) => {
         const whole = bytes.subarray(0, bytes.length & ~1);
@@ -17,7 +16,7 @@ describe('sound in base64', () => {
     );
   });
 
-  it('is refused where a single character is no base64, and nowhere else', () => {
+  it('rejects base64 audio with an invalid character or half a sample', () => {
     const pattern = /^[A-Za-z0-9+/]*={0,2}$/;
     const unit = constantFrom(...'AZaz09+/=-_ \n.éŁ\0'.split(''));
     assert(
@@ -30,7 +29,7 @@ describe('sound in base64', () => {
     );
   });
 
-  it('is read off a plain frame without parsing it, wherever that comes to the same', () => {
+  it('reads audio directly from a plain append frame with the same result as parsing it', () => {
     const unit = constantFrom(...'AZaz09+/=-_ \n"\\é'.split(''));
     const sound = oneof(
       string({ unit, maxLength: 12 }),
@@ -49,7 +48,7 @@ describe('sound in base64', () => {
     );
   });
 
-  it('is not looked for in any other frame', () => {
+  it('reads no audio directly from any other frame', () => {
     const append = JSON.stringify({ type: 'input_audio_buffer.append', audio: 'AAAAAAAA' });
     expect(soundOfAppend(Buffer.from(append), pcmFormat)).toHaveLength(3);
     const others = ['', '{}', '"}', append.slice(0, -1), `${append} `, append.replace('"}', '","x_seq":"3"}')];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { betaTypes } from '../../rigs/beta-rig.ts';
+import { betaTypes } from '../../rigs/connection-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const beta = { 'openai-beta': 'realtime=v1' };
@@ -33,8 +33,8 @@ async function dropInReply(call: (query: string, headers: Record<string, string>
   return { id: id as string, query: `?resume=${token}&after=${last}&x=resume` };
 }
 
-describe('a client of the beta that comes back', () => {
-  it('gets what it missed, and what follows, in the shapes of the beta', async () => {
+describe('resuming a beta session', () => {
+  it('sends a resumed beta client the events it missed in the beta’s shapes', async () => {
     const { call } = await serve({ engines: fakeEngines({ says: [longLine] }) });
     const { id, query } = await dropInReply(call);
     const back = call(query, beta);
@@ -47,7 +47,7 @@ describe('a client of the beta that comes back', () => {
     expect(response).toMatchObject({ id, status: 'cancelled', modalities: ['audio', 'text'], voice: 'alice' });
   });
 
-  it('is spoken to in the beta by the next server too, where the first was killed', async () => {
+  it('speaks the beta to a resumed client after a server restart', async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-beta-'));
     folders.push(dataDir);
     const flags = { store: true, dataDir };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connectBeta } from '../../rigs/beta-rig.ts';
+import { connectBeta } from '../../rigs/connection-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const beta = { 'openai-beta': 'realtime=v1' };
 
-describe('a transcription session of the beta', () => {
-  it('greets under its own name, in its own shape, and begins no conversation', async () => {
+describe('beta transcription session', () => {
+  it('opens a beta transcription session with its own event and shape', async () => {
     const wire = connectBeta({ intent: 'transcription' });
     expect(wire.events).toHaveLength(1);
     expect(wire.events[0]).toEqual({
@@ -34,7 +34,7 @@ describe('a transcription session of the beta', () => {
     await wire.hangUp();
   });
 
-  it('takes its update, says what is in effect, and hears in the format it asked for', async () => {
+  it('applies and returns the settings of a beta transcription session', async () => {
     const wire = connectBeta({ intent: 'transcription' });
     wire.send({
       type: 'transcription_session.update',
@@ -63,7 +63,7 @@ describe('a transcription session of the beta', () => {
     await wire.hangUp();
   });
 
-  it('hears turns, under names of the beta, and never answers', async () => {
+  it('transcribes turns in a beta transcription session and never replies', async () => {
     const wire = connectBeta({ intent: 'transcription' });
     await wire.stream(tone(600));
     await wire.stream(silence(900));
@@ -75,7 +75,7 @@ describe('a transcription session of the beta', () => {
     await wire.hangUp();
   });
 
-  it('may be asked for with the other session’s event, and answers as what it is', async () => {
+  it('accepts session.update in a beta transcription session', async () => {
     const wire = connectBeta({ intent: 'transcription' });
     wire.send({ type: 'session.update', session: { turn_detection: null } });
     await settle();
@@ -83,7 +83,7 @@ describe('a transcription session of the beta', () => {
     await wire.hangUp();
   });
 
-  it('cannot be made of a session that speaks', async () => {
+  it('refuses to turn a beta conversation into a transcription session', async () => {
     const wire = connectBeta();
     wire.send({ type: 'transcription_session.update', event_id: 'mine', session: {} });
     await settle();
@@ -91,14 +91,7 @@ describe('a transcription session of the beta', () => {
     await wire.hangUp();
   });
 
-  it('opens for who asks for it in the address', async () => {
-    const { call } = await serve();
-    const wire = call('?intent=transcription', beta);
-    const { session } = await wire.until('transcription_session.created');
-    expect(session.object).toBe('realtime.transcription_session');
-  });
-
-  it('is made over HTTP first, as old SDKs do, and begun with the secret', async () => {
+  it('creates a beta transcription session over HTTP and opens it with its client secret', async () => {
     const { ask, call } = await serve({ flags: { apiKeys: 'key' } });
     const { status, body } = await ask('/v1/realtime/transcription_sessions', {
       key: 'key',

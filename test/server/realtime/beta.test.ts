@@ -3,26 +3,26 @@ import { speaksBeta } from '../../../server/realtime/beta.ts';
 import { g711FromFloats } from '../../../voices/dsp/g711.ts';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connectBeta } from '../../rigs/beta-rig.ts';
+import { connectBeta } from '../../rigs/connection-rig.ts';
 
-describe('a client of the beta', () => {
+describe('beta client', () => {
   const asks: [what: string, headers: Record<string, string>, beta: boolean][] = [
     ['the header', { 'openai-beta': 'realtime=v1' }, true],
     ['the header among others', { 'openai-beta': 'assistants=v2, realtime=v1' }, true],
     ['the subprotocol', { 'sec-websocket-protocol': 'realtime, openai-beta.realtime-v1' }, true],
     ['another beta', { 'openai-beta': 'assistants=v2' }, false],
     [
-      'a key that only looks like it',
+      'an API key that looks like it',
       { 'sec-websocket-protocol': 'openai-insecure-api-key.openai-beta.realtime-v1' },
       false,
     ],
     ['nothing', {}, false],
   ];
-  it.each(asks)('is known by %s', (_what, headers, beta) => {
+  it.each(asks)('detects whether a client wants the beta by %s', (_what, headers, beta) => {
     expect(speaksBeta(headers)).toBe(beta);
   });
 
-  it('is greeted with a session in its own shape, and with the conversation', async () => {
+  it('opens a beta session in the beta’s shape, followed by its conversation', async () => {
     const wire = connectBeta();
     expect(wire.events.map(({ type }) => type)).toEqual(['session.created', 'conversation.created']);
     const { session } = wire.last('session.created');
@@ -50,7 +50,7 @@ describe('a client of the beta', () => {
     await wire.hangUp();
   });
 
-  it('sets up its session in flat fields, nulls of old SDKs among them, and gets them back', async () => {
+  it('applies and returns flat beta settings, including nulls of old SDKs', async () => {
     const wire = connectBeta();
     wire.send({
       type: 'session.update',
@@ -101,7 +101,7 @@ describe('a client of the beta', () => {
     await wire.hangUp();
   });
 
-  it('holds a spoken turn and barges in, told of nothing that it does not know', async () => {
+  it('holds a spoken turn with barge-in in beta events only', async () => {
     const wire = connectBeta({ says: ['One two three four five six seven eight nine ten eleven twelve.', 'Yes?'] });
     await wire.stream(silence(200));
     await wire.stream(tone(600));
@@ -159,7 +159,7 @@ describe('a client of the beta', () => {
     await wire.hangUp();
   });
 
-  it('speaks and hears G.711 by its old names', async () => {
+  it('sends and receives G.711 under its beta names', async () => {
     const wire = connectBeta();
     wire.send({
       type: 'session.update',
@@ -181,7 +181,7 @@ describe('a client of the beta', () => {
     await wire.hangUp();
   });
 
-  it('types, and reads the answer as text, with items in its own content types', async () => {
+  it('answers a typed message as text with items in beta content types', async () => {
     const wire = connectBeta();
     const content = [{ type: 'input_text', text: 'Who are you?' }];
     wire.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
@@ -209,7 +209,7 @@ describe('a client of the beta', () => {
     await wire.hangUp();
   });
 
-  it('is refused a format that neither dialect has, and is told so as in GA', async () => {
+  it('refuses an unknown audio format of the beta with the GA error', async () => {
     const wire = connectBeta();
     for (const name of ['mp3', 'constructor', '__proto__']) {
       wire.send({ type: 'session.update', event_id: name, session: { output_audio_format: name } });
@@ -219,7 +219,7 @@ describe('a client of the beta', () => {
     await wire.hangUp();
   });
 
-  it('may send the new shape under the old header, as those do who forgot to take it out', async () => {
+  it('accepts settings in the GA shape from a beta client', async () => {
     const wire = connectBeta();
     wire.send({
       type: 'session.update',

@@ -9,7 +9,7 @@ import { detectVoice, transcribeRecording } from '../../../voices/recognition/tr
 import { resample } from '../../../voices/dsp/resampler.ts';
 import { fakeChat } from '../../agents/actor/stand-ins.ts';
 import { ManualClock } from '../../fakes/clock.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 const script = '[She is lying about the letter, surely.] (bows deeply) One two. (sits down) Three four five. [sighs]';
 
@@ -32,8 +32,8 @@ async function told(cues: 'none' | 'visible' | 'all', modality: 'audio' | 'text'
   return { rows, done, samples, all: JSON.stringify(wire.events) };
 }
 
-describe('what a character does and thinks beside its words', () => {
-  it('is told at the sample of the word it stands before, to a client that asked', async () => {
+describe('cues', () => {
+  it('sends actions and thoughts at the sample of the next word to a client that asked for them', async () => {
     const { rows, samples } = await told('all');
     const kinds = rows.map(([kind, text]) => (kind === 'word' ? text : kind));
     expect(kinds).toEqual(['thought', 'action', 'One', 'two.', 'action', 'Three', 'four', 'five.', 'action']);
@@ -43,14 +43,14 @@ describe('what a character does and thinks beside its words', () => {
     expect(at('sighs')).toBe(samples);
   });
 
-  it('is no thought, unless thoughts were asked for', async () => {
+  it('sends no thoughts to a client that asked only for actions', async () => {
     const { rows, all } = await told('visible');
     expect(rows.map(([kind]) => kind)).not.toContain('thought');
     expect(rows.map(([kind]) => kind)).toContain('action');
     expect(all).not.toContain('lying');
   });
 
-  it('is not told to stock clients, in no event and no item', async () => {
+  it('sends no cues to stock clients in any event or item', async () => {
     for (const modality of ['audio', 'text'] as const) {
       const { all, done } = await told('none', modality);
       expect(all).not.toMatch(/lying|bows|sits|sighs/);
@@ -59,7 +59,7 @@ describe('what a character does and thinks beside its words', () => {
     }
   });
 
-  it('is told of what is written', async () => {
+  it('sends cues of a text reply', async () => {
     const { rows } = await told('visible', 'text');
     expect(rows.map(([kind, text]) => (kind === 'word' ? text : kind))).toEqual([
       'action',
@@ -79,7 +79,7 @@ const unruly = [
     'very cold today. [emotion: tender] <sad>We shall have dinner at seven.</sad> https://www.example.org/door?a=b\n*slams the door',
 ];
 
-describe('a performance in a real voice', () => {
+describe('cues in a real voice', () => {
   let engines: Engines | undefined;
   afterAll(() => engines?.close());
 
@@ -101,7 +101,7 @@ describe('a performance in a real voice', () => {
     return (await transcribeRecording(activity, engines.recognizer, { signal }))?.text.toLowerCase() ?? '';
   }
 
-  it('speaks no tag, no thought and no action: recognized again, only the words are there', async () => {
+  it('never speaks emotion tags, thoughts or actions of a reply aloud', async () => {
     const says =
       '[tender] [She must never learn of the elephant.] (puts on his spectacles) Please come in and sit down. ' +
       '[angry] *slams the door* The weather is very cold today. (whistles)\nNarrator: A trumpet sounds.\nWe shall have dinner at seven.';
@@ -109,7 +109,7 @@ describe('a performance in a real voice', () => {
   }, 120_000);
 
   it.each(unruly)(
-    'nor where a model does not keep to the form: %j',
+    'never speaks the malformed cues of a model aloud: %j',
     async (says) => {
       expect(await heardOf(says, 'dramatis')).toSatisfy(isWordsAlone);
     },

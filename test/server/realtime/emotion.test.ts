@@ -7,7 +7,7 @@ import { ManualClock } from '../../fakes/clock.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 /** What a client is told of a reply to something written: each delta with its emotion. */
 async function told(says: string, modality: 'audio' | 'text' = 'audio') {
@@ -27,8 +27,8 @@ async function told(says: string, modality: 'audio' | 'text' = 'audio') {
 
 const tagged = '[sad] One two. Three. [cheerful] Four five six. [odd] Seven.';
 
-describe('how a reply is said', () => {
-  it('is told with its words and on its item, and is not spoken', async () => {
+describe('emotion', () => {
+  it('sends the emotion of a reply with its words and item and does not speak it', async () => {
     const { deltas, onItems, done } = await told(tagged);
     expect(deltas.map(([text]) => text).join('')).toBe('One two. Three. Four five six. Seven.');
     const felt = (emotion: string): string =>
@@ -40,7 +40,7 @@ describe('how a reply is said', () => {
     expect(done.output[0].content[0].transcript).not.toContain('[');
   });
 
-  it('is told of a written one too', async () => {
+  it('sends the emotion of a text reply', async () => {
     const { deltas, onItems } = await told(tagged, 'text');
     expect(deltas).toEqual([
       ['One two. ', 'sad'],
@@ -51,7 +51,7 @@ describe('how a reply is said', () => {
     expect(onItems[0]).toEqual({ emotion: 'sad' });
   });
 
-  it('is not told where the mind told nothing', async () => {
+  it('sends no emotion if the LLM wrote none', async () => {
     for (const modality of ['audio', 'text'] as const) {
       const { deltas, onItems } = await told('One two. Three.', modality);
       expect(deltas.map(([, emotion]) => emotion).filter(Boolean)).toEqual([]);
@@ -59,7 +59,7 @@ describe('how a reply is said', () => {
     }
   });
 
-  it('is told to the synthesizer, and ends with the mind that felt it', async () => {
+  it('passes the emotion to the TTS engine until another LLM takes over', async () => {
     const agent: CharacterAgent = {
       ...fakeAgent([]),
       async *reply() {
@@ -100,8 +100,8 @@ describe('how a reply is said', () => {
   });
 });
 
-describe('a piece of speech', () => {
-  it('is known by its phrase, though the synthesizer reads ahead, cuts, and leaves out what cannot be said', () => {
+describe('followPhrases', () => {
+  it('finds the emotion of each piece of speech although the synthesizer reads ahead, splits and skips text', () => {
     const follower = followPhrases();
     follower.handed({ text: 'One two. ', emotion: 'sad' });
     expect(follower.emotionOf('One ')).toBe('sad');

@@ -4,7 +4,7 @@ import { floatsFromPcm16 } from '../../../voices/audio.ts';
 import { floatsFromG711, g711FromFloats, type G711Law } from '../../../voices/dsp/g711.ts';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 type Wire = ReturnType<typeof connect>;
 
@@ -37,8 +37,8 @@ function lastSound(wire: Wire): Buffer {
   return Buffer.concat(deltas.map((event) => Buffer.from(event['delta'] as string, 'base64')));
 }
 
-describe('a session in G.711', () => {
-  it.each(laws)('echoes %s in the session and in its responses', async (type) => {
+describe('G.711 session', () => {
+  it.each(laws)('returns the audio format %s in the session and its responses', async (type) => {
     const wire = connect();
     await useFormat(wire, { type });
     expect(wire.last('session.updated').session.audio).toMatchObject({
@@ -51,7 +51,7 @@ describe('a session in G.711', () => {
     await wire.hangUp();
   });
 
-  it.each(laws)('holds a spoken turn in %s, with times and lengths as in PCM', async (type, law) => {
+  it.each(laws)('holds a spoken turn in %s with times and lengths as in PCM', async (type, law) => {
     const wire = connect();
     await useFormat(wire, { type });
     await speak(wire, silence(600, 8_000), law);
@@ -72,7 +72,7 @@ describe('a session in G.711', () => {
     await wire.hangUp();
   });
 
-  it('counts what is cut by truncation in milliseconds', async () => {
+  it('truncates a G.711 reply by milliseconds', async () => {
     const wire = connect({ says: ['One two three four five six.'] });
     await useFormat(wire, { type: 'audio/pcmu' });
     wire.send({ type: 'response.create' });
@@ -88,7 +88,7 @@ describe('a session in G.711', () => {
     await wire.hangUp();
   });
 
-  it('changes format between turns, and lets a response that has begun end as it began', async () => {
+  it('changes the audio format for the next response and not for the running one', async () => {
     const wire = connect({ says: ['One two three four five six seven eight nine ten.', 'One two.'] });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(100);
@@ -105,7 +105,7 @@ describe('a session in G.711', () => {
     await wire.hangUp();
   });
 
-  it.each(laws)('speaks one response in %s where that response asks for it, and says so on it', async (type) => {
+  it.each(laws)('uses %s for a single response that asks for it', async (type) => {
     const wire = connect({ says: ['One two.'] });
     wire.send({ type: 'response.create', response: { audio: { output: { format: { type }, voice: 'marin' } } } });
     await wire.clock.advance(1_000);
@@ -119,7 +119,7 @@ describe('a session in G.711', () => {
     await wire.hangUp();
   });
 
-  it('refuses a format for one response that it does not have', async () => {
+  it('refuses an unknown audio format for a single response', async () => {
     const wire = connect();
     wire.send({ type: 'response.create', response: { audio: { output: { format: { type: 'audio/opus' } } } } });
     await settle();
@@ -131,7 +131,7 @@ describe('a session in G.711', () => {
     await wire.hangUp();
   });
 
-  it('reads and gives back the sound of items in the format of the session', async () => {
+  it('reads and returns the audio of items in the session’s G.711 format', async () => {
     const wire = connect();
     await useFormat(wire, { type: 'audio/pcma' });
     const audio = Buffer.from(g711FromFloats(tone(500, 8_000), 'alaw')).toString('base64');
@@ -149,7 +149,7 @@ describe('a session in G.711', () => {
     await wire.hangUp();
   });
 
-  it('hears G.711 at its own rate where only the input is asked for in it', async () => {
+  it('accepts G.711 input with PCM output', async () => {
     const wire = connect();
     wire.send({
       type: 'session.update',
@@ -171,7 +171,7 @@ describe('a session in G.711', () => {
     { type: 'audio/pcm', rate: 8_000 },
     { type: 'g711_ulaw' },
   ];
-  it.each(foreign)('refuses $type at $rate and leaves the session as it was', async (format) => {
+  it.each(foreign)('refuses the audio format $type at $rate and keeps the session as it was', async (format) => {
     const wire = connect();
     for (const side of ['input', 'output']) {
       wire.send({ type: 'session.update', session: { instructions: 'New.', audio: { [side]: { format } } } });
@@ -191,8 +191,8 @@ describe('a session in G.711', () => {
   });
 });
 
-describe('the sound of a reply on its way out', () => {
-  it('keeps samples and offsets at the wire’s rate beside the encoded bytes, from any synthesizer’s rate', () => {
+describe('ReplyAudio', () => {
+  it('counts G.711 samples and offsets at the wire’s rate from any synthesizer rate', () => {
     for (const sampleRate of [16_000, 22_050, 24_000]) {
       const sound = new ReplyAudio({ type: 'audio/pcmu' });
       const pieces = Array.from({ length: 10 }, () => sound.push(tone(60, sampleRate), sampleRate));
@@ -210,7 +210,7 @@ describe('the sound of a reply on its way out', () => {
     }
   });
 
-  it('says nothing where nothing was pushed', () => {
+  it('encodes nothing if no audio was pushed', () => {
     expect(new ReplyAudio({ type: 'audio/pcma' }).flush()).toBeUndefined();
     expect(new ReplyAudio({ type: 'audio/pcm', rate: 24_000 }).flush()).toBeUndefined();
   });

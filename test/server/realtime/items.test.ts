@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 type Wire = ReturnType<typeof connect>;
 
@@ -36,21 +36,15 @@ async function truncate(wire: Wire, item_id: string, audio_end_ms: number, conte
   await settle();
 }
 
-describe('an item of any type', () => {
+describe('conversation items', () => {
   it.each([
-    ['a call', call],
-    ['what a call brought back', output],
+    ['a function call', call],
+    ['a function output', output],
     ['a list of MCP tools', mcp],
-    [
-      'a message of the system',
-      { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'It rains.' }] },
-    ],
-    ['a message of the user', { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] }],
-    [
-      'a message of the assistant',
-      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hm.' }] },
-    ],
-  ])('is kept with its id and given back: %s', async (_what, item) => {
+    ['a system message', { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'It rains.' }] }],
+    ['a user message', { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] }],
+    ['an assistant message', { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hm.' }] }],
+  ])('keeps and returns an item with its id: %s', async (_what, item) => {
     const wire = connect();
     await add(wire, { ...item, id: 'mine' });
     const kept = { ...item, id: 'mine', object: 'realtime.item', status: 'completed' };
@@ -63,7 +57,7 @@ describe('an item of any type', () => {
     await wire.hangUp();
   });
 
-  it('stands where the client puts it', async () => {
+  it('inserts items after the item that the client names, and none after an unknown one', async () => {
     const wire = connect();
     await add(wire, { ...call, id: 'a' });
     await add(wire, { ...output, id: 'b' });
@@ -78,10 +72,14 @@ describe('an item of any type', () => {
       ['c', null],
       ['d', 'a'],
     ]);
+    await add(wire, { ...mcp, id: 'e' }, 'gone');
+    expect(wire.last('error').error).toMatchObject({ code: 'item_not_found', param: 'previous_item_id' });
+    expect(await retrieved(wire, 'e')).toBeUndefined();
+    expect(wire.last('error').error.code).toBe('item_retrieve_invalid_item_id');
     await wire.hangUp();
   });
 
-  it('gets an id where the client gives none, and a call gets one of its own', async () => {
+  it('creates missing item and call ids', async () => {
     const wire = connect();
     const { call_id: _none, ...nameless } = call;
     await add(wire, nameless);
@@ -91,7 +89,7 @@ describe('an item of any type', () => {
     await wire.hangUp();
   });
 
-  it('that only the client understands is not seen by the mind', async () => {
+  it('hides items from the LLM that only the client understands', async () => {
     const wire = connect();
     await add(wire, mcp);
     await add(wire, { type: 'message', role: 'user', content: [picture, { type: 'input_text', text: 'What is it?' }] });
@@ -100,7 +98,7 @@ describe('an item of any type', () => {
     await wire.hangUp();
   });
 
-  it('is refused with a code when it is of no type we know', async () => {
+  it('refuses an item of an unknown type', async () => {
     const wire = connect();
     await add(wire, { type: 'computer_call', id: 'x' });
     expect(wire.last('error').error).toMatchObject({ code: 'invalid_event', param: 'item.type' });
@@ -108,8 +106,8 @@ describe('an item of any type', () => {
   });
 });
 
-describe('a picture', () => {
-  it('is left out of events, and given back whole', async () => {
+describe('images', () => {
+  it('leaves images out of events and returns them whole on retrieve', async () => {
     const wire = connect();
     await add(wire, { id: 'p', type: 'message', role: 'user', content: [picture] });
     expect(wire.last('conversation.item.added').item.content).toEqual([{ type: 'input_image', detail: 'low' }]);
@@ -117,7 +115,7 @@ describe('a picture', () => {
     await wire.hangUp();
   });
 
-  it('is forgotten, not its message, when there are too many', async () => {
+  it('drops the oldest images beyond the limit but keeps their messages', async () => {
     const wire = connect();
     const large = { type: 'input_image', image_url: 'x'.repeat(6 * 1024 * 1024) };
     for (const id of ['p1', 'p2', 'p3']) await add(wire, { id, type: 'message', role: 'user', content: [large] });
@@ -128,7 +126,7 @@ describe('a picture', () => {
 });
 
 describe('truncation', () => {
-  it('keeps the words that were heard, in the item and in the sound', async () => {
+  it('truncates an item and its audio to the words that were heard', async () => {
     const wire = connect({ says: [tenWords] });
     const id = await speak(wire, 2_000);
     await truncate(wire, id, 250);
@@ -143,7 +141,7 @@ describe('truncation', () => {
     await wire.hangUp();
   });
 
-  it('beyond the end leaves everything, and is no error', async () => {
+  it('ignores a truncation beyond the end of an item', async () => {
     const wire = connect({ says: [tenWords] });
     const id = await speak(wire, 2_000);
     await truncate(wire, id, 99_000);
@@ -152,7 +150,7 @@ describe('truncation', () => {
     await wire.hangUp();
   });
 
-  it('of a response that still runs ends it where the client stopped', async () => {
+  it('cancels the running response when its item is truncated', async () => {
     const wire = connect({ says: [tenWords, 'Yes.'] });
     const id = await speak(wire, 300);
     await truncate(wire, id, 150);
@@ -168,7 +166,7 @@ describe('truncation', () => {
     await wire.hangUp();
   });
 
-  it('leaves a response alone that speaks another item', async () => {
+  it('keeps a running response when another item is truncated', async () => {
     const wire = connect({ says: [tenWords] });
     const first = await speak(wire, 2_000);
     await speak(wire, 300);
@@ -178,7 +176,7 @@ describe('truncation', () => {
     await wire.hangUp();
   });
 
-  it('of what was not spoken by the character is refused, naming the field', async () => {
+  it('refuses to truncate an item that the character did not speak', async () => {
     const wire = connect({ says: [tenWords] });
     const spoken = await speak(wire, 2_000);
     await add(wire, {
@@ -202,8 +200,8 @@ describe('truncation', () => {
   });
 });
 
-describe('deleting what is being said', () => {
-  it('takes it out of the history, and lets the response end as it would', async () => {
+describe('delete', () => {
+  it('deletes the item of a running response from the history and lets the response complete', async () => {
     const wire = connect({ says: [tenWords, 'Yes.'] });
     const item_id = await speak(wire, 300);
     wire.send({ type: 'conversation.item.delete', item_id });
@@ -215,8 +213,8 @@ describe('deleting what is being said', () => {
   });
 });
 
-describe('cancelling', () => {
-  it('a response that has ended is refused, and harmless', async () => {
+describe('cancel', () => {
+  it('refuses to cancel a response that has ended', async () => {
     const wire = connect();
     await speak(wire, 1_000);
     const response_id = wire.last('response.done').response.id as string;
@@ -228,7 +226,7 @@ describe('cancelling', () => {
     await wire.hangUp();
   });
 
-  it('names one response among several', async () => {
+  it('cancels one named response among several', async () => {
     const wire = connect({ says: [tenWords] });
     wire.send({ type: 'response.create', response: { conversation: 'none', input: [] } });
     wire.send({ type: 'response.create' });
@@ -249,8 +247,8 @@ describe('cancelling', () => {
   });
 });
 
-describe('sound that comes as items', () => {
-  it('is forgotten beyond 20 s, oldest first, and its words stay', async () => {
+describe('audio items', () => {
+  it('drops the audio of the oldest items beyond 20 s but keeps their transcripts', async () => {
     const wire = connect({ hears: ['first', 'second'] });
     const content = [{ type: 'input_audio', audio: pcm16FromFloats(tone(15_000)).toString('base64') }];
     await add(wire, { id: 'a', type: 'message', role: 'user', content });

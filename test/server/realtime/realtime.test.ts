@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
-describe('a connection that speaks OpenAI Realtime', () => {
-  it('greets with the full effective session', async () => {
+describe('OpenAI Realtime connection', () => {
+  it('opens a session with all effective settings', async () => {
     const wire = connect();
     expect(wire.events[0]).toMatchObject({
       type: 'session.created',
@@ -33,7 +33,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     await wire.hangUp();
   });
 
-  it('sends the events of a spoken turn in the order of the protocol', async () => {
+  it('sends the events of a spoken turn in protocol order', async () => {
     const wire = connect();
     await wire.stream(silence(200));
     await wire.stream(tone(600));
@@ -70,81 +70,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     await wire.hangUp();
   });
 
-  it('merges updates, clears with null, and echoes the whole session', async () => {
-    const wire = connect();
-    wire.send({
-      type: 'session.update',
-      session: {
-        type: 'realtime',
-        model: 'gpt-realtime-2.1',
-        instructions: 'It rains.',
-        tracing: 'auto',
-        audio: {
-          input: {
-            transcription: { model: 'gpt-4o-mini-transcribe' },
-            turn_detection: { type: 'server_vad', silence_duration_ms: 900 },
-          },
-          output: { voice: 'marin', speed: 1.2 },
-        },
-      },
-    });
-    await settle();
-    expect(wire.last('session.updated').session).toMatchObject({
-      model: 'sherlock-holmes',
-      instructions: 'It rains.',
-      audio: {
-        input: {
-          turn_detection: { silence_duration_ms: 900, threshold: 0.5 },
-          transcription: { model: 'gpt-4o-mini-transcribe' },
-        },
-        output: { voice: 'sherlock-holmes', speed: 1.2 },
-      },
-    });
-    wire.send({ type: 'session.update', session: { audio: { input: { turn_detection: null, transcription: null } } } });
-    await settle();
-    expect(wire.last('session.updated').session.audio.input).toMatchObject({
-      turn_detection: null,
-      transcription: null,
-    });
-    expect(wire.last('session.updated').session.instructions).toBe('It rains.');
-    await wire.hangUp();
-  });
-
-  it('keeps ids that the client chose, and places items where it says', async () => {
-    const wire = connect();
-    const message = (id: string) => ({
-      id,
-      type: 'message',
-      role: 'user',
-      content: [{ type: 'input_text', text: id }],
-    });
-    wire.send({ type: 'conversation.item.create', item: message('b') });
-    wire.send({ type: 'conversation.item.create', item: message('a'), previous_item_id: 'root' });
-    wire.send({ type: 'conversation.item.create', item: message('c'), previous_item_id: 'a' });
-    wire.send({ type: 'conversation.item.create', item: message('d'), previous_item_id: 'gone', event_id: 'e1' });
-    await settle();
-    const added = wire.events.filter((event) => event.type === 'conversation.item.added');
-    expect(added.map((event) => [(event['item'] as { id: string }).id, event['previous_item_id']])).toEqual([
-      ['b', null],
-      ['a', null],
-      ['c', 'a'],
-    ]);
-    expect(wire.last('error').error).toMatchObject({
-      code: 'item_not_found',
-      param: 'previous_item_id',
-      event_id: 'e1',
-    });
-    wire.send({ type: 'conversation.item.delete', item_id: 'b' });
-    wire.send({ type: 'conversation.item.retrieve', item_id: 'c' });
-    wire.send({ type: 'conversation.item.retrieve', item_id: 'b' });
-    await settle();
-    expect(wire.last('conversation.item.deleted').item_id).toBe('b');
-    expect(wire.last('conversation.item.retrieved').item.content).toEqual([{ type: 'input_text', text: 'c' }]);
-    expect(wire.last('error').error.code).toBe('item_retrieve_invalid_item_id');
-    await wire.hangUp();
-  });
-
-  it('gives back the sound of a spoken item', async () => {
+  it('returns the audio of a spoken user item', async () => {
     const wire = connect();
     await wire.stream(tone(600));
     await wire.stream(silence(900));
@@ -157,22 +83,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
     await wire.hangUp();
   });
 
-  it('answers out of band with the metadata it was given', async () => {
-    const wire = connect();
-    wire.send({
-      type: 'response.create',
-      response: { conversation: 'none', output_modalities: ['text'], metadata: { client_event_id: 'x1' }, input: [] },
-    });
-    await wire.clock.advance(100);
-    expect(wire.last('response.created').response).toMatchObject({
-      metadata: { client_event_id: 'x1' },
-      conversation_id: null,
-    });
-    expect(wire.last('response.output_text.done').text.trim()).toBe('One two three.');
-    await wire.hangUp();
-  });
-
-  it('recognizes speech that comes as a finished item', async () => {
+  it('transcribes an audio item before it answers it', async () => {
     const wire = connect();
     const audio = pcm16FromFloats(tone(500)).toString('base64');
     wire.send({
@@ -187,11 +98,11 @@ describe('a connection that speaks OpenAI Realtime', () => {
   });
 
   const bad: [what: string, frame: string, code: string, param?: string][] = [
-    ['no JSON', '{"type":', 'invalid_json'],
-    ['JSON that is no object', '[]', 'invalid_event', 'type'],
+    ['invalid JSON', '{"type":', 'invalid_json'],
+    ['JSON that is not an object', '[]', 'invalid_event', 'type'],
     ['an unknown type', '{"type":"session.explode"}', 'unknown_event_type', 'type'],
     ['a missing field', '{"type":"conversation.item.delete"}', 'invalid_event', 'item_id'],
-    ['audio that is no base64', '{"type":"input_audio_buffer.append","audio":"%%%"}', 'invalid_audio', 'audio'],
+    ['audio that is not base64', '{"type":"input_audio_buffer.append","audio":"%%%"}', 'invalid_audio', 'audio'],
     ['half a sample', '{"type":"input_audio_buffer.append","audio":"AAAA"}', 'invalid_audio', 'audio'],
     [
       'an unsupported format',
@@ -216,9 +127,9 @@ describe('a connection that speaks OpenAI Realtime', () => {
     ],
   ];
   for (const [what, frame, code, param] of bad) {
-    it(`answers ${what} with ${code} and lives on`, async () => {
+    it(`answers ${what} with ${code} and keeps the session`, async () => {
       const wire = connect();
-      wire.connection.receive(frame);
+      wire.connection.receiveText(frame);
       wire.send({ type: 'response.create' });
       await wire.clock.advance(800);
       expect(wire.last('error').error).toMatchObject({ code, ...(param === undefined ? {} : { param }) });

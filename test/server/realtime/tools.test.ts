@@ -9,7 +9,7 @@ import { ManualClock, settle } from '../../fakes/clock.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 const weather = {
   type: 'function',
@@ -38,8 +38,8 @@ const bringBack = (call_id: string, output: string): Record<string, unknown> => 
   item: { type: 'function_call_output', call_id, output },
 });
 
-describe('a reply that calls functions', () => {
-  it('tells of its words and its calls in the order of the protocol, each item after the one before', async () => {
+describe('function calls', () => {
+  it('sends the words and function calls of a reply in protocol order', async () => {
     const wire = connect({ says: [{ text: 'Let me look.', calls: [rain, sun] }] });
     await offerTools(wire);
     ask(wire, 'Will it rain?');
@@ -79,7 +79,7 @@ describe('a reply that calls functions', () => {
     await wire.hangUp();
   });
 
-  it('names call, function and arguments, and counts its items', async () => {
+  it('sends name, arguments and index of each function call and counts its tokens', async () => {
     const wire = connect({ says: [{ calls: [rain, sun] }] });
     await offerTools(wire);
     ask(wire, 'Will it rain?');
@@ -102,7 +102,7 @@ describe('a reply that calls functions', () => {
     await wire.hangUp();
   });
 
-  it('goes on with what the calls brought back, once the client asks for it', async () => {
+  it('answers with the outputs of function calls once the client asks', async () => {
     const wire = connect({ says: [{ text: 'Let me look.', calls: [rain, sun] }, 'It rains in London.'] });
     await offerTools(wire);
     ask(wire, 'Will it rain?');
@@ -122,7 +122,7 @@ describe('a reply that calls functions', () => {
     await wire.hangUp();
   });
 
-  it('makes no call when the user interrupts before it has spoken to its end', async () => {
+  it('makes no function call if the user interrupts the words before it', async () => {
     const wire = connect({ says: [{ text: `${'One two three four five '.repeat(6)}six.`, calls: [rain] }] });
     await offerTools(wire);
     ask(wire, 'Will it rain?');
@@ -137,16 +137,19 @@ describe('a reply that calls functions', () => {
     await wire.hangUp();
   });
 
-  it('leaves its calls out of the conversation when it is made out of band', async () => {
+  it('keeps function calls of an out-of-band response out of the conversation', async () => {
     const wire = connect({ says: [{ calls: [rain] }] });
     wire.send({ type: 'response.create', response: { conversation: 'none', input: [], tools: [weather] } });
     await wire.clock.advance(100);
-    expect(wire.last('response.done').response.output).toMatchObject([{ type: 'function_call' }]);
+    expect(wire.last('response.done').response).toMatchObject({
+      conversation_id: null,
+      output: [{ type: 'function_call' }],
+    });
     expect(wire.types()).not.toContain('conversation.item.added');
     await wire.hangUp();
   });
 
-  it('drops the calls of a mind that failed, when another one goes on', async () => {
+  it('drops function calls of an LLM that failed when another one takes over', async () => {
     const agent: CharacterAgent = {
       ...fakeAgent([]),
       async *reply() {
@@ -165,8 +168,8 @@ describe('a reply that calls functions', () => {
   });
 });
 
-describe('tools of a session', () => {
-  it('are echoed, reach the mind, and are cleared with null', async () => {
+describe('tool settings', () => {
+  it('returns the tools of the session, passes them to the LLM and clears them with null', async () => {
     const wire = connect({ says: ['Yes.'] });
     expect(wire.events[0]?.['session']).toMatchObject({ tools: [], tool_choice: 'auto', parallel_tool_calls: true });
     const choice = { type: 'function', name: 'get_weather' };
@@ -192,7 +195,7 @@ describe('tools of a session', () => {
     await wire.hangUp();
   });
 
-  it('give way to those of one response', async () => {
+  it('prefers the tools of a single response to those of the session', async () => {
     const wire = connect({ says: ['Yes.'] });
     await offerTools(wire);
     const other = { type: 'function', name: 'open_door' };
@@ -211,7 +214,7 @@ describe('tools of a session', () => {
     await wire.hangUp();
   });
 
-  it('of other kinds are kept without their keys, and called by nobody', async () => {
+  it('keeps tools of other kinds without their secrets and never calls them', async () => {
     const wire = connect({ says: ['Yes.'] });
     const mcp = { type: 'mcp', server_label: 'dice', server_url: 'https://dice.example' };
     await offerTools(wire, { tools: [{ ...mcp, authorization: 'secret', headers: { key: 'secret' } }] });
@@ -225,7 +228,7 @@ describe('tools of a session', () => {
   it.each([
     ['a function without a name', [{ type: 'function' }]],
     ['a schema of a megabyte', [{ ...weather, description: undefined, parameters: { text: 'x'.repeat(1_000_000) } }]],
-  ])('are refused with a code when they hold %s', async (_what, tools) => {
+  ])('refuses tools with %s', async (_what, tools) => {
     const wire = connect();
     wire.send({ type: 'session.update', session: { tools } });
     await settle();
@@ -235,7 +238,7 @@ describe('tools of a session', () => {
   });
 });
 
-describe('the history of a mind', () => {
+describe('history with function calls', () => {
   const said = (id: string, role: 'user' | 'assistant', text: string): Item => ({
     id,
     type: 'message',
@@ -265,7 +268,7 @@ describe('the history of a mind', () => {
       return calls === undefined ? `${message.role} ${message.text}` : calls;
     });
 
-  it('puts what came late right after its call', () => {
+  it('places a late function output right after its call in the LLM history', () => {
     expect(shapeOf([said('u', 'user', 'hi'), call('a'), said('v', 'user', 'well?'), output('a')])).toEqual([
       'user hi',
       ['a'],
@@ -274,7 +277,7 @@ describe('the history of a mind', () => {
     ]);
   });
 
-  it('says of a call that nothing came back yet, lest it is made again', () => {
+  it('tells the LLM that a function call has no result yet', () => {
     expect(shapeOf([said('u', 'user', 'hi'), call('a'), said('v', 'user', 'well?')])).toEqual([
       'user hi',
       ['a'],
@@ -283,11 +286,11 @@ describe('the history of a mind', () => {
     ]);
   });
 
-  it('leaves out what calls brought back that are gone', () => {
+  it('leaves function outputs without a call out of the LLM history', () => {
     expect(shapeOf([said('u', 'user', 'hi'), output('b')])).toEqual(['user hi']);
   });
 
-  it('keeps calls made at once together, and calls made in turn apart', () => {
+  it('groups parallel function calls and separates sequential ones in the LLM history', () => {
     expect(shapeOf([call('a'), call('b'), output('b'), output('a')])).toEqual([['a', 'b'], 'tool A', 'tool B']);
     expect(shapeOf([call('a'), output('a'), call('b'), output('b')])).toEqual([['a'], 'tool A', ['b'], 'tool B']);
   });

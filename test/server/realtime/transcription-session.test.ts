@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { settle } from '../../fakes/clock.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { serve } from '../../rigs/serve-rig.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
-describe('a transcription session', () => {
-  it('greets as one, without anything that is about speaking', async () => {
+describe('transcription session', () => {
+  it('opens a transcription session without any settings for speech output', async () => {
     const wire = connect({ intent: 'transcription' });
     expect(wire.events[0]).toMatchObject({
       type: 'session.created',
@@ -28,7 +28,7 @@ describe('a transcription session', () => {
     await wire.hangUp();
   });
 
-  it('hears turns and writes them down, and never answers', async () => {
+  it('transcribes turns and never replies in a transcription session', async () => {
     const wire = connect({ intent: 'transcription', hears: ['hello there', 'good bye'] });
     for (const _turn of [1, 2]) {
       await wire.stream(tone(600));
@@ -45,7 +45,7 @@ describe('a transcription session', () => {
     await wire.hangUp();
   });
 
-  it('writes down what the client commits itself', async () => {
+  it('transcribes audio that the client commits itself', async () => {
     const wire = connect({ intent: 'transcription' });
     wire.send({
       type: 'session.update',
@@ -58,7 +58,7 @@ describe('a transcription session', () => {
     await wire.hangUp();
   });
 
-  it('refuses to answer, with a code', async () => {
+  it('refuses response.create in a transcription session', async () => {
     const wire = connect({ intent: 'transcription' });
     wire.send({ type: 'response.create', event_id: 'mine' });
     await settle();
@@ -66,7 +66,7 @@ describe('a transcription session', () => {
     await wire.hangUp();
   });
 
-  it('stays one, and goes on transcribing, whatever is asked', async () => {
+  it('stays a transcription session and keeps transcribing, whatever the client sets', async () => {
     const wire = connect({ intent: 'transcription' });
     wire.send({ type: 'session.update', session: { type: 'realtime' } });
     await settle();
@@ -85,7 +85,7 @@ describe('a transcription session', () => {
     await wire.hangUp();
   });
 
-  it('is not what another session can become', async () => {
+  it('refuses to turn a conversation into a transcription session', async () => {
     const wire = connect();
     wire.send({ type: 'session.update', session: { type: 'transcription' } });
     await settle();
@@ -94,8 +94,8 @@ describe('a transcription session', () => {
   });
 });
 
-describe('the address of a transcription session', () => {
-  it('names its intent, and may name a recognizer that we do not have', async () => {
+describe('intent in the URL', () => {
+  it('opens a transcription session by the intent in the URL with any model name', async () => {
     const { call } = await serve();
     const client = call('?intent=transcription&model=whisper-1');
     const { session } = await client.until('session.created');
@@ -105,7 +105,7 @@ describe('the address of a transcription session', () => {
     client.socket.close();
   });
 
-  it('with another intent opens a conversation', async () => {
+  it('opens a conversation for any other intent in the URL', async () => {
     const { call } = await serve();
     const client = call('?intent=conversation&model=sherlock-holmes');
     expect((await client.until('session.created'))['session']).toMatchObject({ type: 'realtime' });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { settle } from '../../fakes/clock.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 type Wire = ReturnType<typeof connect>;
 
@@ -18,13 +18,13 @@ async function update(wire: Wire, session: unknown): Promise<Echo> {
 
 const detection = (turn_detection: unknown): unknown => ({ audio: { input: { turn_detection } } });
 
-describe('turn detection by meaning', () => {
+describe('semantic VAD', () => {
   it.each([
     ['high', 2_000],
     ['auto', 2_500],
     ['medium', 4_000],
     ['low', 8_000],
-  ])('waits for somebody who has not finished as long as an eagerness of %s says', async (eagerness, pauseMs) => {
+  ])('waits longer for an unfinished user turn with the eagerness %s', async (eagerness, pauseMs) => {
     const wire = connect({ completeness: [0] });
     await update(wire, detection({ type: 'semantic_vad', eagerness }));
     await wire.stream(tone(600));
@@ -35,7 +35,7 @@ describe('turn detection by meaning', () => {
     await wire.hangUp();
   });
 
-  it('answers soon who has finished, whatever the eagerness', async () => {
+  it('answers a finished user turn quickly with any eagerness', async () => {
     const wire = connect({ completeness: [0.9] });
     await update(wire, detection({ type: 'semantic_vad', eagerness: 'low' }));
     await wire.stream(tone(600));
@@ -44,7 +44,7 @@ describe('turn detection by meaning', () => {
     await wire.hangUp();
   });
 
-  it('goes by silence alone where the client says how long', async () => {
+  it('ends the turn by silence alone if the client sets its length', async () => {
     const wire = connect({ completeness: [0.9] });
     await update(wire, detection({ silence_duration_ms: 900 }));
     await wire.stream(tone(600));
@@ -55,7 +55,7 @@ describe('turn detection by meaning', () => {
     await wire.hangUp();
   });
 
-  it('is echoed with its own fields only, and keeps them over a partial update', async () => {
+  it('returns only the settings of the active turn detection and keeps them over partial updates', async () => {
     const wire = connect();
     const low = { type: 'semantic_vad', eagerness: 'low', create_response: true, interrupt_response: true };
     const first = await update(wire, detection({ type: 'semantic_vad', eagerness: 'low', threshold: 0.9 }));
@@ -68,8 +68,8 @@ describe('turn detection by meaning', () => {
   });
 });
 
-describe('a bound on tokens', () => {
-  it('of the session holds, a response may have its own, and both are echoed', async () => {
+describe('max_output_tokens', () => {
+  it('passes the token limit of session or response to the LLM and returns it', async () => {
     const wire = connect({ says: ['Yes.'] });
     await update(wire, { max_output_tokens: 100 });
     for (const response of [{}, { max_output_tokens: 7 }, { max_output_tokens: 'inf' }]) {
@@ -84,7 +84,7 @@ describe('a bound on tokens', () => {
     await wire.hangUp();
   });
 
-  it('that cuts a reply short makes it incomplete', async () => {
+  it('ends a response as incomplete if the LLM reached the token limit', async () => {
     const wire = connect({ says: [{ text: 'I was about to', cutShort: 'length' }] });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(1_000);
@@ -97,8 +97,8 @@ describe('a bound on tokens', () => {
   });
 });
 
-describe('a filter of the model', () => {
-  it('that steps in makes the reply incomplete, and says so', async () => {
+describe('content filter', () => {
+  it('ends a response as incomplete if the LLM’s content filter stopped it', async () => {
     const wire = connect({ says: [{ text: 'First you take', cutShort: 'filter' }] });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(1_000);
@@ -111,8 +111,8 @@ describe('a filter of the model', () => {
   });
 });
 
-describe('settings that a client sends', () => {
-  it('without effect here come back as they were sent', async () => {
+describe('session.update', () => {
+  it('returns settings without effect as they were sent', async () => {
     const wire = connect();
     const kept = {
       prompt: { id: 'pmpt_1', version: '2' },
@@ -133,7 +133,7 @@ describe('settings that a client sends', () => {
     await wire.hangUp();
   });
 
-  it('may name models, voices and recognizers that we do not have', async () => {
+  it('accepts unknown models, voices and recognizers and returns its own', async () => {
     const wire = connect();
     const session = await update(wire, {
       model: 'gpt-realtime-2.1',
@@ -142,14 +142,17 @@ describe('settings that a client sends', () => {
           transcription: { model: 'gpt-4o-transcribe', prompt: 'names', keywords: ['x'] },
           noise_reduction: { type: 'near_field' },
         },
-        output: { voice: { id: 'voice_1' } },
+        output: { voice: { id: 'voice_1' }, speed: 1.2 },
       },
     });
-    expect(session).toMatchObject({ model: 'sherlock-holmes', audio: { output: { voice: 'sherlock-holmes' } } });
+    expect(session).toMatchObject({
+      model: 'sherlock-holmes',
+      audio: { output: { voice: 'sherlock-holmes', speed: 1.2 } },
+    });
     await wire.hangUp();
   });
 
-  it('of a transcription are merged: a new model keeps the language, null and nothing clear it', async () => {
+  it('merges transcription settings and clears the language with null', async () => {
     const wire = connect();
     const transcription = async (wanted: unknown): Promise<unknown> =>
       (await update(wire, { audio: { input: { transcription: wanted } } })).audio.input.transcription;
@@ -162,8 +165,8 @@ describe('settings that a client sends', () => {
 
   it.each([
     ['null', null],
-    ['nothing', ''],
-  ])('clear the instructions with %s', async (_what, instructions) => {
+    ['an empty text', ''],
+  ])('clears the instructions with %s', async (_what, instructions) => {
     const wire = connect({ says: ['Yes.'] });
     await update(wire, { instructions: 'It rains.' });
     expect(await update(wire, { instructions })).toMatchObject({ instructions: '' });
@@ -173,7 +176,7 @@ describe('settings that a client sends', () => {
     await wire.hangUp();
   });
 
-  it('change the pace of speech from the next reply on', async () => {
+  it('changes the speaking speed from the next reply on', async () => {
     const speeds: (number | undefined)[] = [];
     const plain = fakeSynthesizer();
     const speak: typeof plain.speak = (phrases, options) => {
@@ -192,11 +195,11 @@ describe('settings that a client sends', () => {
   });
 });
 
-describe('metadata of a response', () => {
+describe('metadata', () => {
   const entries = (count: number, length = 1): Record<string, string> =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'x'.repeat(length)]));
 
-  it('comes back with it, up to sixteen entries of 512 characters', async () => {
+  it('returns the metadata of a response with up to sixteen entries of 512 characters', async () => {
     const wire = connect();
     wire.send({ type: 'response.create', response: { metadata: entries(16, 512) } });
     await wire.clock.advance(800);
@@ -209,7 +212,7 @@ describe('metadata of a response', () => {
     ['seventeen entries', entries(17)],
     ['an entry of 513 characters', entries(1, 513)],
     ['a key of 65 characters', { ['k'.repeat(65)]: 'x' }],
-  ])('is refused with a code when it has %s', async (_what, metadata) => {
+  ])('refuses metadata with %s', async (_what, metadata) => {
     const wire = connect();
     wire.send({ type: 'response.create', response: { metadata } });
     await settle();
@@ -218,8 +221,8 @@ describe('metadata of a response', () => {
   });
 });
 
-describe('the cost of a response', () => {
-  it('counts the text that was read and written, and the sound that was spoken', async () => {
+describe('usage', () => {
+  it('counts text tokens read and written and audio tokens spoken', async () => {
     const wire = connect({ says: ['One two three four.'] });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(1_000);
@@ -234,7 +237,7 @@ describe('the cost of a response', () => {
     await wire.hangUp();
   });
 
-  it('that is cut off counts what the model had written by then, and what was heard', async () => {
+  it('counts for a cancelled response the text that was written and the audio that was sent', async () => {
     const wire = connect({ says: [`One two three. ${'Four five six. '.repeat(20)}`] });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(200);
@@ -249,8 +252,8 @@ describe('the cost of a response', () => {
   });
 });
 
-describe('how a model is told whom to play', () => {
-  it('is chosen per session, echoed, and handed to the mind; a name that is none changes nothing', async () => {
+describe('recipe', () => {
+  it('applies the prompt recipe of the session and refuses an unknown one', async () => {
     const wire = connect({ says: ['One two.'] });
     const session = await update(wire, { x_dramatis: { recipe: 'coser' } });
     expect(session).toMatchObject({ x_dramatis: { recipe: 'coser' } });

@@ -43,7 +43,7 @@ function respondWith(model: OmniModel): Responder {
 
 function openAt(server: EngineServer): Responder {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'gpt-audio' });
-  return respondWith(adapter.open(settings, openContext('omni', { care: [{ retries: 0 }] })));
+  return respondWith(adapter.open(settings, openContext('omni', { callPolicy: [{ retries: 0 }] })));
 }
 
 const spoken: readonly Message[] = [{ role: 'user', text: 'hello there' }];
@@ -61,10 +61,10 @@ function reply(
   {
     speaks = true,
     signal = new AbortController().signal,
-    onSlip = () => undefined,
-  }: Partial<Pick<ReplyOptions, 'speaks' | 'signal' | 'onSlip'>> = {},
+    onViolation = () => undefined,
+  }: Partial<Pick<ReplyOptions, 'speaks' | 'signal' | 'onViolation'>> = {},
 ): Promise<SpokenPart[]> {
-  const options = { signal, speaks, onSlip, scene: '', speed: 1, trace: new TurnTimings(new ManualClock()) };
+  const options = { signal, speaks, onViolation, scene: '', speed: 1, trace: new TurnTimings(new ManualClock()) };
   return Array.fromAsync(responder.reply(history, options));
 }
 
@@ -73,8 +73,8 @@ function lastMessageOf(server: EngineServer): { readonly content: unknown } {
   return body?.messages.at(-1) ?? { content: undefined };
 }
 
-describe('a session on a model that hears and speaks', () => {
-  it('gives it the sound of the user, not the words, and speaks with its voice', async () => {
+describe('omniResponder', () => {
+  it('sends the user’s audio instead of the transcript to the omni model and plays its voice', async () => {
     await using server = await openChatAudioServer();
     const responder = openAt(server);
     await hear(responder);
@@ -92,7 +92,7 @@ describe('a session on a model that hears and speaks', () => {
     expect(wav.readUInt32LE(40)).toBe(1_440 * 32);
   });
 
-  it('gives it words where the user has typed', async () => {
+  it('sends text to the omni model for a typed message', async () => {
     await using server = await openChatAudioServer();
     const responder = openAt(server);
     await hear(responder);
@@ -100,25 +100,25 @@ describe('a session on a model that hears and speaks', () => {
     expect(lastMessageOf(server).content).toContain('typed words');
   });
 
-  it('is told what is near the remark in meaning', async () => {
+  it('sends the nearest lore entries to the omni model', async () => {
     const model = talker(['Aye.']);
-    const meaning: FindPackMatches = async () => ({
+    const findByEmbedding: FindPackMatches = async () => ({
       lines: [],
       lore: ['A grey lady walks in the cellar.'],
       experiences: [],
     });
-    await reply(omniResponder({ model, character, recognizer, backup, meaning }));
+    await reply(omniResponder({ model, character, recognizer, backup, findByEmbedding }));
     expect(JSON.stringify(model.sent[0])).toContain('A grey lady walks in the cellar.');
   });
 
-  it('writes where nobody listens', async () => {
+  it('returns text from the omni model if nobody listens', async () => {
     await using server = await openChatAudioServer();
     const parts = await reply(openAt(server), spoken, { speaks: false });
     const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     expect(text).toBe('Good evening, my friend.');
   });
 
-  it('answers all the same when the model is down, and says why', async () => {
+  it('falls back to the cascade and reports why if the omni model is down', async () => {
     await using server = await openChatAudioServer();
     server.breaks({ kind: 'status', status: 500 });
     const parts = await reply(openAt(server));
@@ -127,7 +127,7 @@ describe('a session on a model that hears and speaks', () => {
     expect(text.trim()).toBe('I am only the backup.');
   });
 
-  it('closes the connection when the reply is stopped', async () => {
+  it('closes the connection to the omni model when the reply is cancelled', async () => {
     await using server = await openChatAudioServer();
     server.breaks({ kind: 'silence', after: 0.5 });
     const controller = new AbortController();
@@ -140,7 +140,7 @@ describe('a session on a model that hears and speaks', () => {
     expect(server.abandoned).toBe(1);
   });
 
-  it('stops the model at once when the user interrupts', async () => {
+  it('stops the omni model at once when the user interrupts', async () => {
     let stopped: AbortSignal | undefined;
     const model: OmniModel = {
       name: 'fake-omni',
@@ -189,11 +189,11 @@ const slipping = 'The hound is real enough. As an AI language model, I cannot go
 const textOf = (parts: readonly SpokenPart[]): string =>
   parts.map((part) => (part.type === 'speech' ? part.chunk.text : part.type === 'text' ? part.text : '')).join('');
 
-describe('a model that speaks by itself and slips out of its role', () => {
-  it('stops before the slip, is told what was wrong, and goes on from what was heard', async () => {
+describe('guardrail of the omni model', () => {
+  it('cuts an omni reply before a role violation, retries with the reason and continues from the heard words', async () => {
     const model = talker([slipping, 'The moor is no place for us.']);
     const slips: string[] = [];
-    const parts = await reply(respondWith(model), spoken, { onSlip: (slip) => slips.push(slip) });
+    const parts = await reply(respondWith(model), spoken, { onViolation: (slip) => slips.push(slip) });
     expect(slips).toEqual(['assistant']);
     expect(textOf(parts)).not.toContain('language model');
     expect(textOf(parts)).toMatch(/^The hound.*The moor is no place for us\.$/u);
@@ -202,7 +202,7 @@ describe('a model that speaks by itself and slips out of its role', () => {
     expect(parts.filter(({ type }) => type === 'mind')).toHaveLength(1);
   });
 
-  it('is stopped at once: none of its sound after the slip is paced out', async () => {
+  it('plays no audio of an omni reply after a role violation', async () => {
     const rig = openRig({ responder: respondWith(talker([`Yes. ${slipping}`, `As an AI language model, no.`])) });
     rig.send({ type: 'reply', request: { inConversation: true } });
     await rig.clock.advance(20_000);
@@ -213,30 +213,30 @@ describe('a model that speaks by itself and slips out of its role', () => {
     await rig.close();
   });
 
-  it('leaves the reply to the backup where it slips twice and nothing was heard', async () => {
+  it('falls back to the cascade if the omni model violates its role twice and nothing was heard', async () => {
     const parts = await reply(respondWith(talker(['As an AI language model, no.', 'As an AI language model, never.'])));
     expect(textOf(parts).trim()).toBe('I am only the backup.');
   });
 
-  it('writes nothing of the slip', async () => {
+  it('writes no text of a role violation of the omni model', async () => {
     const parts = await reply(respondWith(talker([slipping, 'Come.'])), spoken, { speaks: false });
     expect(textOf(parts)).toBe('The hound is real enough. Come.');
   });
 
-  it('may tell the truth to whoever asks for it', async () => {
+  it('lets the omni model tell the truth to a user who asks whether it is human', async () => {
     const asked = [{ role: 'user', text: 'Are you a real human?' }] as const;
     const parts = await reply(respondWith(talker(['As an AI language model, I am none.'])), asked);
     expect(textOf(parts)).toBe('As an AI language model, I am none.');
   });
 });
 
-describe('an engines file with an omni model', () => {
-  it('gives a session the sound of no other, though both talk to one character and the words are the same', async () => {
+describe('omni model in an engines file', () => {
+  it('separates the audio of two sessions on one omni model and character', async () => {
     await using ear = await openTranscriptionServer();
     await using server = await openChatAudioServer();
     const hears = { kind: 'openai-transcriptions', dialect: 'speaches', baseUrl: `${ear.url}/v1`, model: 'whisper' };
     const talker = { kind: 'openai-chat-audio', baseUrl: `${server.url}/v1`, model: 'gpt-audio' };
-    const file = await enginesFile({ engines: { ear: hears, talker }, recognizer: 'ear', omni: 'talker' });
+    const file = await enginesFile({ engines: { ear: hears, talker }, asr: 'ear', omni: 'talker' });
     const engines = await openEngines({ engines: file });
     const [one, other] = [engines.responderFor(character), engines.responderFor(character)];
     await hear(one);
@@ -248,7 +248,7 @@ describe('an engines file with an omni model', () => {
     await engines.close();
   });
 
-  it('plans it before mind and synthesizer, which step in', async () => {
+  it('plans the omni model with LLM and TTS engine as fallback', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-omni-'));
     const file = path.join(folder, 'engines.json');
     const omni = {
@@ -261,6 +261,6 @@ describe('an engines file with an omni model', () => {
     const plan = planEngines({ engines: file }, {});
     await rm(folder, { recursive: true });
     expect(plan.omni).toMatchObject([{ name: 'talker', kind: 'openai-chat-audio', voices: { '*': 'ash' } }]);
-    expect(plan.synthesizer).toMatchObject([{ kind: 'embedded' }]);
+    expect(plan.tts).toMatchObject([{ kind: 'embedded' }]);
   });
 });

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { castScenes } from '../../../server/cast/cast-scene.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
+import { trackCastChange } from '../../../server/realtime/wire-scene.ts';
+import type { SessionListener } from '../../../server/session/contract/events.ts';
 import { userMessage, type Item } from '../../../server/session/contract/item.ts';
 import { sceneResponder } from '../../../server/responders/scene-responder.ts';
 import { cascade } from '../../../server/responders/responder.ts';
@@ -70,8 +72,8 @@ function connect(kind: ConnectionKind = {}, { bound = false, model }: { bound?: 
   };
 }
 
-describe('a scene that is chosen in the middle of a session', () => {
-  it('is told of, is played by its cast, knows nothing of the talk before, and is left again', async () => {
+describe('choosing a scene during a session', () => {
+  it('plays a scene chosen during a session without the conversation before, and leaves it again', async () => {
     const wire = connect();
     wire.say('I am the mayor.');
     wire.send({ type: 'response.create' });
@@ -100,7 +102,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('stops what is being said, and nobody of those who left speaks on', async () => {
+  it('cancels the running reply of a scene when another scene is chosen', async () => {
     const wire = connect();
     wire.choose({ id: 'the-locked-garden' });
     wire.send({ type: 'response.create' });
@@ -120,7 +122,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('goes on where the client only sends back what it was told', async () => {
+  it('continues the scene if the client sends the current scene again', async () => {
     const wire = connect();
     wire.choose({ id: 'the-locked-garden' });
     wire.send({ type: 'response.create' });
@@ -138,7 +140,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     [{ id: '' }, 'invalid_value'],
     [{}, 'invalid_event'],
     ['the-locked-garden', 'invalid_event'],
-  ])('is refused where it is %j, and everything else of the update with it', async (scene, code) => {
+  ])('refuses the scene %j together with the rest of its update', async (scene, code) => {
     const wire = connect();
     wire.send({ type: 'session.update', event_id: 'e1', session: { instructions: 'new', x_dramatis: { scene } } });
     await wire.clock.advance(1);
@@ -148,7 +150,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('cannot be had with a client secret for somebody else', async () => {
+  it('refuses a scene to a client secret for another character', async () => {
     const wire = connect({}, { bound: true });
     wire.choose({ id: 'the-locked-garden' });
     await wire.clock.advance(1);
@@ -156,7 +158,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('tells the client that they wait for the user, and that it is over', async () => {
+  it('reports that the scene waits for the user and that it has ended', async () => {
     const wire = connect(
       {},
       { model: actingModel(['Alice', 'The host', ...Array.from({ length: 9 }, () => '<END CHAT>')]) },
@@ -172,31 +174,7 @@ describe('a scene that is chosen in the middle of a session', () => {
     await wire.hangUp();
   });
 
-  it('is none of the memories of who was left', async () => {
-    const ended: boolean[] = [];
-    const memory = {
-      begin: () => undefined,
-      nameUser: () => undefined,
-      note: (event: { type: string }, onStage: boolean) => {
-        if (event.type === 'reply-ended') ended.push(onStage);
-        return undefined;
-      },
-      recall: () => Promise.resolve([]),
-      close: () => Promise.resolve(),
-    };
-    const wire = connect({ memory });
-    wire.send({ type: 'response.create' });
-    await wire.clock.advance(100);
-    wire.choose({ id: 'the-locked-garden' });
-    wire.send({ type: 'response.create' });
-    await wire.clock.advance(5_000);
-    // The character's own, which the scene cut short, then those of the scene.
-    expect(ended.slice(0, 2)).toEqual([false, true]);
-    expect(new Set(ended.slice(1))).toEqual(new Set([true]));
-    await wire.hangUp();
-  });
-
-  it('goes on after a restart, with what was said in it', async () => {
+  it('continues the scene with its history after a restart', async () => {
     const first = connect();
     first.choose({ id: 'the-locked-garden' });
     await first.clock.advance(1);
@@ -207,7 +185,7 @@ describe('a scene that is chosen in the middle of a session', () => {
       content: [{ type: 'text', text }],
     });
     const items = [message('a', 'I am the mayor.'), message('b', 'Alice, hello.')];
-    const wire = connect({ restored: { id: 'sess_1', session, items, before: new Set(['a']), openReplies: [] } });
+    const wire = connect({ restored: { id: 'sess_1', session, items, beforeScene: new Set(['a']) } });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(1_500);
     expect(wire.speakers()[0]).toBe('alice');

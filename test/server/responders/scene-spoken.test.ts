@@ -47,7 +47,7 @@ function medianPitch(samples: Float32Array, sampleRate: number): number {
 
 const wordsIn = (text: string): string[] => text.toLowerCase().match(/\p{L}+/gu) ?? [];
 
-it('a scene of three is spoken from one command: recognized again, each turn is said when and by whom it is told', async () => {
+it('speaks a scene of three characters from one command with each turn at its time and in its voice', async () => {
   const { lines, samples, sampleRate } = await played(4);
   expect(lines.map(({ name }) => name)).toEqual(['Narrator', 'Sherlock Holmes', 'Alice', 'Abraham Lincoln']);
   const recognizer = openMoonshine({ workers: 1 });

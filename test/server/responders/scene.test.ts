@@ -6,8 +6,8 @@ import { loadSceneCasts } from '../../../characters/scene.ts';
 import { maySpeak, type Part } from '../../../server/responders/turn-order.ts';
 import { actingModel, characters, garden, openScene, stages } from '../../rigs/scene-rig.ts';
 
-describe('a scene', () => {
-  it('is played to its end by its script, each turn by its own speaker, where no model plays', async () => {
+describe('scene', () => {
+  it('plays the script to its end with each turn by its own speaker if there is no model', async () => {
     const rig = openScene();
     rig.begin();
     await rig.clock.advance(120_000);
@@ -26,7 +26,7 @@ describe('a scene', () => {
     await rig.close();
   });
 
-  it('gives the floor to a user who plays, answers them by whom they spoke to, and goes on', async () => {
+  it('lets the user interrupt a scene, answers with the addressed character and continues', async () => {
     const rig = openScene();
     rig.begin();
     await rig.clock.advance(4_000);
@@ -41,7 +41,7 @@ describe('a scene', () => {
     await rig.close();
   });
 
-  it('waits for a user whom the model has speak next, and goes on without them where the client says so', async () => {
+  it('waits for the user if the model names them next, and continues without them if the client asks', async () => {
     const stage = { ...garden, scene: { ...garden.scene, script: [] } };
     const who = ['Alice', 'The host', 'The host', 'The host', 'Abraham Lincoln', 'The host'];
     const rig = openScene({ model: actingModel(who, 'So it is.'), stage, hears: ['Mr Lincoln, who has the key?'] });
@@ -63,7 +63,7 @@ describe('a scene', () => {
     await rig.close();
   });
 
-  it('is played by a model: it chooses who speaks, sees no thoughts of others, and ends the scene', async () => {
+  it('plays a scene with a model that picks the next speaker, hides thoughts from others and ends it', async () => {
     const model = actingModel([
       '**Next Speaker:** Alice',
       '"Abraham Lincoln"',
@@ -90,7 +90,7 @@ describe('a scene', () => {
     await rig.close();
   });
 
-  it('has at most its turns', async () => {
+  it('ends the scene at its turn limit', async () => {
     const model = actingModel(
       Array.from({ length: 99 }, (_, index) => (index % 2 === 0 ? 'Alice' : 'Sherlock Holmes')),
     );
@@ -104,15 +104,15 @@ describe('a scene', () => {
 });
 
 describe('scene files', () => {
-  it('that come along have three characters and more, whose script they can play', () => {
+  it('ships playable scenes with at least three characters each', () => {
     expect(stages.length).toBeGreaterThanOrEqual(2);
     for (const { stage } of stages) expect(stage?.cast.length).toBeGreaterThanOrEqual(3);
   });
 
   it.each([
-    ['no JSON', '{', /not valid JSON/],
+    ['invalid JSON', '{', /not valid JSON/],
     [
-      'a character that is not there',
+      'an unknown character',
       JSON.stringify({
         ...garden.scene,
         characters: [
@@ -123,12 +123,12 @@ describe('scene files', () => {
       /no character "nobody"/,
     ],
     [
-      'a stranger in the script',
+      'a speaker who is not in the cast',
       JSON.stringify({ ...garden.scene, script: [{ speaker: 'captain-nemo', text: 'Ahoy.' }] }),
       /"captain-nemo" speaks in the script/,
     ],
     ['too many turns', JSON.stringify({ ...garden.scene, turns: 21 }), /turns/],
-  ])('with %s are refused by name', async (_what, text, message) => {
+  ])('refuses a scene file with %s and names the file', async (_what, text, message) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-scenes-'));
     await mkdir(path.join(folder, 'scenes'));
     await writeFile(path.join(folder, 'scenes', 'bad.json'), text);
@@ -138,8 +138,8 @@ describe('scene files', () => {
   });
 });
 
-describe('the floor', () => {
-  it('is taken by a user who plays from anybody, and from the user by nobody', () => {
+describe('maySpeak', () => {
+  it('lets the user interrupt any speaker and no character interrupt the user', () => {
     const holders: (Part | undefined)[] = ['user', 'character', 'environment', undefined];
     for (const holder of holders) {
       expect(maySpeak({ holder, userPlays: true }, 'user')).toBe('now');

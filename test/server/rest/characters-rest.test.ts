@@ -14,8 +14,8 @@ const shipped = path.resolve(import.meta.dirname, '../../../characters');
 const choice = { by: 'snr' as const, score: 30, clips: 1 };
 const card = cards['V3, every field'] as { readonly data: object };
 
-describe('characters over HTTP', () => {
-  it('come in, are read, changed and taken out again, and are there at once', async () => {
+describe('/characters', () => {
+  it('imports, changes and exports a character over HTTP with immediate effect', async () => {
     const { ask, bringIn, put, read, home } = await serveCharacters();
     expect(await (await bringIn(JSON.stringify(card))).json()).toMatchObject({ id: 'old-mara' });
     const pack = await read('old-mara');
@@ -29,7 +29,7 @@ describe('characters over HTTP', () => {
     expect(JSON.parse(source)).toEqual(JSON.parse(JSON.stringify(card)));
   });
 
-  it('are refused with a code that says what to do', async () => {
+  it('refuses invalid character requests with a code that explains what to do', async () => {
     const { ask, bringIn, put, read } = await serveCharacters();
     expect(await refusal(ask('/characters/nobody'))).toMatchObject({ status: 404, code: 'unknown_character' });
     const [first] = await loadCharacters(shipped);
@@ -48,7 +48,7 @@ describe('characters over HTTP', () => {
     expect(await refusal(ask('/characters/old-mara/export?format=gif'))).toMatchObject({ param: 'format' });
   });
 
-  it('say all that is wrong with a card at once, field by field, in words', async () => {
+  it('reports every invalid field of a card at once', async () => {
     const { bringIn, put, read } = await serveCharacters();
     await bringIn(JSON.stringify(card));
     const { card: good } = await read('old-mara');
@@ -65,18 +65,18 @@ describe('characters over HTTP', () => {
     const { issues, code } = await refusal(put('old-mara', { card: wrong, lines: [{ asks: [], reply: 'Yes.' }] }));
     expect(code).toBe('invalid_value');
     expect(Object.fromEntries(issues.map(({ param, message }) => [param, message]))).toEqual({
-      'card.name': 'Write something here.',
+      'card.name': 'This must not be empty.',
       'card.mbti': 'This must be four letters, such as INTP.',
       'card.evasions': 'At least 6 are needed.',
       'card.turnTaking.patience': 'At most 1.',
       'card.lorebook.0.keys.1': expect.stringContaining('look-around'),
       'card.voice.gender': 'One of: female, male, neutral.',
-      'lines.0.asks': 'At least one is needed.',
-      card: 'Unknown here: hat.',
+      'lines.0.asks': 'At least one is required.',
+      card: 'Unknown fields: hat.',
     });
   });
 
-  it('a pattern that cannot run is refused before it is written, and the server starts again', async () => {
+  it('refuses a card with a pattern that cannot run before it is written', async () => {
     const { bringIn, put, read, home } = await serveCharacters();
     await bringIn(JSON.stringify(card));
     const { card: good, lines } = await read('old-mara');
@@ -88,8 +88,8 @@ describe('characters over HTTP', () => {
   });
 });
 
-describe('two who edit the same character', () => {
-  it('the second is told, and nothing of the first is lost', async () => {
+describe('concurrent edits', () => {
+  it('refuses the second of two concurrent edits of a character', async () => {
     const { bringIn, put, read } = await serveCharacters();
     await bringIn(JSON.stringify(card));
     const { revision, editable: _, ...pack } = await read('old-mara');
@@ -104,7 +104,7 @@ describe('two who edit the same character', () => {
     expect((await put('old-mara', as('four'))).status).toBe(200);
   });
 
-  it('what was changed meanwhile is not deleted', async () => {
+  it('refuses to delete a character that was changed meanwhile', async () => {
     const { ask, bringIn, put, read, home } = await serveCharacters();
     await bringIn(JSON.stringify(card));
     const { revision, card: own, lines } = await read('old-mara');
@@ -118,8 +118,8 @@ describe('two who edit the same character', () => {
   });
 });
 
-describe('copies, pictures and what plays in scenes', () => {
-  it('anybody can be copied, with picture and source; the copy may be changed', async () => {
+describe('copies and pictures', () => {
+  it('copies any character with picture and source into an editable one', async () => {
     const { ask, bringIn, read, sendJson } = await serveCharacters();
     const alice = await read('alice');
     expect(alice.editable).toBe(false);
@@ -141,7 +141,7 @@ describe('copies, pictures and what plays in scenes', () => {
     expect(await anew.json()).toEqual({ id: 'anew' });
   });
 
-  it('a picture is put in place of another, without the card in it', async () => {
+  it('replaces the picture of a character without the card embedded in it', async () => {
     const { ask, bringIn } = await serveCharacters();
     await bringIn(JSON.stringify(card));
     const put = (id: string, body: BodyInit) =>
@@ -153,24 +153,24 @@ describe('copies, pictures and what plays in scenes', () => {
     const file = { card: readCardBytes(Buffer.from(JSON.stringify(card)), 'x').card, files: new Map() };
     expect((await put('old-mara', Buffer.from(writeCardBytes(file, 'png', 'v3')))).status).toBe(200);
     const told = Buffer.from(await (await ask('/characters/old-mara/picture')).arrayBuffer());
-    expect(() => readCardBytes(told, 'picture')).toThrow('holds no card');
+    expect(() => readCardBytes(told, 'picture')).toThrow('contains no card');
     expect(await refusal(put('old-mara', 'GIF89a'))).toMatchObject({ status: 400, code: 'character_card_invalid' });
     expect(await refusal(put('alice', told))).toMatchObject({ status: 403, code: 'character_read_only' });
   });
 
-  it('a copy that is not valid is not made, and says why', async () => {
+  it('refuses an invalid copy of a character and explains why', async () => {
     const { sendJson, read } = await serveCharacters();
     const { card: own } = await read('alice');
     const refused = refusal(sendJson('POST', '/characters?from=alice', { card: { ...own, evasions: [] }, lines: [] }));
     expect(await refused).toMatchObject({ status: 400, param: 'card.evasions' });
   });
 
-  it('one that comes in where no folder can be made is refused at once', async () => {
+  it('refuses an import at once if the data folder cannot be created', async () => {
     const { bringIn } = await serveCharacters(undefined, '/proc/nowhere');
     expect(await refusal(bringIn(JSON.stringify(card)))).toMatchObject({ status: 500, code: 'internal_error' });
   });
 
-  it('one beside a pack that could not be read takes a free id, and never its place', async () => {
+  it('imports a character beside an unreadable pack under a free id', async () => {
     const { bringIn, home } = await serveCharacters();
     const broken = path.join(home, 'characters', 'old-mara', 'card.json');
     await mkdir(path.dirname(broken), { recursive: true });
@@ -180,15 +180,15 @@ describe('copies, pictures and what plays in scenes', () => {
     expect(await readFile(broken, 'utf8')).toBe('{');
   });
 
-  it('shipped ones are not deleted', async () => {
+  it('refuses to delete a shipped character', async () => {
     const { ask } = await serveCharacters();
     const refused = refusal(ask('/characters/alice', { method: 'DELETE' }));
     expect(await refused).toMatchObject({ status: 403, code: 'character_read_only' });
   });
 });
 
-describe('a character that plays in a scene', () => {
-  it('stays, and plays there as it is now', async () => {
+describe('character in a scene', () => {
+  it('updates an edited character in its scenes and refuses to delete it', async () => {
     const { bringIn, read, put, ask, server } = await serveCharacters();
     await bringIn(JSON.stringify(card));
     const { characters } = server;
@@ -208,8 +208,8 @@ describe('a character that plays in a scene', () => {
   });
 });
 
-describe('the voices of the library', () => {
-  it('are listed with consent and words, and can be heard', async () => {
+describe('/voices', () => {
+  it('lists library voices with consent and transcript and serves their clips', async () => {
     const { ask, home } = await serveCharacters();
     const store = openVoiceStore(home);
     const measured = { seconds: 4, snrDb: 30, pitch: null, speakingRate: null, quality: null, embedding: null };
@@ -236,8 +236,8 @@ describe('the voices of the library', () => {
   });
 });
 
-describe('a draft', () => {
-  it('is talked to as it stands in the request, and leaves nothing behind', async () => {
+describe('drafts', () => {
+  it('opens a session with an unsaved draft of a character and stores nothing', async () => {
     const { server, sendJson, read } = await serveCharacters();
     const { card: own, lines } = await read('alice');
     const greetings = ['I am only a draft.'];
@@ -250,14 +250,14 @@ describe('a draft', () => {
     expect((await read('alice')).card.greetings).not.toContain('I am only a draft.');
   });
 
-  it('that is not valid opens no talk', async () => {
+  it('refuses an invalid draft of a character', async () => {
     const { sendJson, read } = await serveCharacters();
     const { card: own } = await read('alice');
     const refused = refusal(sendJson('POST', '/characters/draft', { card: { ...own, name: '' }, lines: [] }));
-    expect(await refused).toMatchObject({ issues: [{ param: 'card.name', message: 'Write something here.' }] });
+    expect(await refused).toMatchObject({ issues: [{ param: 'card.name', message: 'This must not be empty.' }] });
   });
 
-  it('more than sixteen: the oldest gives way', async () => {
+  it('drops the oldest draft beyond sixteen', async () => {
     const { server, sendJson, read } = await serveCharacters();
     const { card: own, lines } = await read('alice');
     const values: string[] = [];

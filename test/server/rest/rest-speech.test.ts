@@ -9,12 +9,12 @@ import { readWav } from '../../../voices/dsp/wav.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { tone } from '../../fakes/vad.ts';
-import { client, failureOf, hangUp } from '../../rigs/rest-rig.ts';
+import { client, failureOf, hangUp } from '../../rigs/serve-rig.ts';
 
-describe('speech in a character’s voice', () => {
+describe('POST /v1/audio/speech', () => {
   const wanted = { model: 'tts-1', voice: 'alice', input: 'One two three.' } as const;
 
-  it('comes as WAV and as bare PCM, 300 ms for three words', async () => {
+  it('returns speech as WAV and as raw PCM', async () => {
     const { openai } = await client();
     const wav = await openai.audio.speech.create({ ...wanted, response_format: 'wav' });
     expect(wav.headers.get('content-type')).toBe('audio/wav');
@@ -31,7 +31,7 @@ describe('speech in a character’s voice', () => {
     ['aac', 'audio/aac', /^\xff[\xf0-\xff]/],
   ];
   for (const [format, type, magic] of formats) {
-    it(`comes as ${format}, and says what it said`, async () => {
+    it(`returns speech as ${format} that can be transcribed again`, async () => {
       const { openai, ask } = await client();
       const answer = await openai.audio.speech.create({ ...wanted, response_format: format });
       expect(answer.headers.get('content-type')).toBe(type);
@@ -46,12 +46,12 @@ describe('speech in a character’s voice', () => {
     });
   }
 
-  it('comes as MP3 where no format is named, as OpenAI has it', async () => {
+  it('returns speech as MP3 by default', async () => {
     const { openai } = await client();
     expect((await openai.audio.speech.create(wanted)).headers.get('content-type')).toBe('audio/mpeg');
   });
 
-  it('begins before the text has been spoken to its end', async () => {
+  it('streams the first audio before the text is completely synthesized', async () => {
     const rest = Promise.withResolvers<void>();
     const { url } = await client(speakingWith(gatedSynthesizer(rest.promise)));
     const response = await fetch(`${url}/v1/audio/speech`, {
@@ -67,7 +67,7 @@ describe('speech in a character’s voice', () => {
     expect(length).toBe(44 + 2 * 4_800);
   });
 
-  it('is at the pace that is asked for', async () => {
+  it('passes the requested speed to the TTS engine', async () => {
     const speeds: (number | undefined)[] = [];
     const plain = fakeSynthesizer();
     const synthesizer: SpeechSynthesizer = {
@@ -83,7 +83,7 @@ describe('speech in a character’s voice', () => {
     expect(speeds).toEqual([0.25, 4]);
   });
 
-  it('has the default character’s voice for the names of OpenAI’s voices', async () => {
+  it('uses the default character’s voice for OpenAI’s voice names', async () => {
     const asked: string[] = [];
     const engines = fakeEngines();
     const voiceOf: Engines['voiceOf'] = (character) => {
@@ -99,20 +99,20 @@ describe('speech in a character’s voice', () => {
   const bad: [what: string, change: Record<string, unknown>, status: number, code: string, param: string][] = [
     ['an unknown voice', { voice: 'nobody' }, 404, 'unknown_character', 'voice'],
     ['no text', { input: '' }, 400, 'invalid_value', 'input'],
-    ['nothing to say', { input: '…' }, 400, 'invalid_value', 'input'],
+    ['text without words', { input: '…' }, 400, 'invalid_value', 'input'],
     ['more than 20,000 characters', { input: 'x'.repeat(20_001) }, 400, 'text_too_long', 'input'],
-    ['a pace out of range', { speed: 4.1 }, 400, 'invalid_value', 'speed'],
+    ['a speed out of range', { speed: 4.1 }, 400, 'invalid_value', 'speed'],
     ['an unknown format', { response_format: 'ogg' }, 400, 'invalid_value', 'response_format'],
   ];
   for (const [what, change, status, code, param] of bad) {
-    it(`is refused with ${what}`, async () => {
+    it(`refuses a speech request with ${what}`, async () => {
       const { ask } = await client(speakingWith(mute));
       const answer = await ask('/v1/audio/speech', { body: { ...wanted, ...change } });
       expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([status, code, param]);
     });
   }
 
-  it('tells the failure of the engine, whatever the format', async () => {
+  it('reports the failure of the TTS engine for every format', async () => {
     const error = new EngineError('espeak', 'ENGINE_MISSING', 'it is not installed');
     const { openai } = await client(speakingWith(fakeSynthesizer({ failOn: 'One', error })));
     for (const response_format of ['wav', 'mp3'] as const) {
@@ -121,7 +121,7 @@ describe('speech in a character’s voice', () => {
     }
   });
 
-  it('stops being made when the client hangs up', async () => {
+  it('stops the synthesis when the client disconnects', async () => {
     for (const response_format of ['wav', 'opus']) {
       const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const synthesizer: SpeechSynthesizer = {
@@ -141,7 +141,7 @@ describe('speech in a character’s voice', () => {
     }
   });
 
-  it('fails as its source fails, in the middle of being encoded', async () => {
+  it('fails the encoding if its audio source fails', async () => {
     async function* breaking(): AsyncGenerator<Float32Array> {
       yield tone(200);
       throw new EngineError('voice', 'ENGINE_UNAVAILABLE', 'its worker ended');

@@ -11,14 +11,14 @@ import { wavBytes } from '../../../voices/dsp/wav.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { client, failureOf } from '../../rigs/rest-rig.ts';
+import { client, failureOf } from '../../rigs/serve-rig.ts';
 
-describe('the transcript of a recording', () => {
+describe('POST /v1/audio/transcriptions', () => {
   const recorded = async (...parts: Float32Array[]): Promise<File> =>
     toFile(await wavBytes(concatSamples(parts), 24_000), 'speech.wav');
   const spoken = (): Promise<File> => recorded(silence(200), tone(600), silence(200));
 
-  it('is its text, with how long the recording is', async () => {
+  it('returns the transcript and duration of a recording', async () => {
     const { openai } = await client();
     const answer = await openai.audio.transcriptions.create({ model: 'whisper-1', file: await spoken() });
     expect(answer).toMatchObject({
@@ -28,7 +28,7 @@ describe('the transcript of a recording', () => {
     });
   });
 
-  it('may be bare text, or say where the speech lies', async () => {
+  it('returns the transcript as plain text or with time segments', async () => {
     const { openai } = await client();
     const file = await spoken();
     const text = await openai.audio.transcriptions.create({ model: 'any', file, response_format: 'text' });
@@ -41,7 +41,7 @@ describe('the transcript of a recording', () => {
     expect(segment?.end).toBeLessThan(0.9);
   });
 
-  it('is heard to the last window, at the rate of the ear, with the language that is named', async () => {
+  it('passes the whole recording to the ASR engine at its rate and in the named language', async () => {
     const languages: (string | undefined)[] = [];
     const engines = fakeEngines();
     const plain = fakeRecognizer(['hello there']);
@@ -59,7 +59,7 @@ describe('the transcript of a recording', () => {
     expect(engines.fakeVad.openStreams).toBe(0);
   });
 
-  it('is empty for silence, and for speech that is not clear, which says why', async () => {
+  it('returns an empty transcript for silence and the reason for unclear speech', async () => {
     const unclear = { code: 'language_not_supported', message: 'This does not sound like English.' } as const;
     const { openai, url } = await client(fakeEngines({ hears: [{ text: '', unclear }] }));
     const quiet = await openai.audio.transcriptions.create({ model: 'any', file: await recorded(silence(600)) });
@@ -73,12 +73,12 @@ describe('the transcript of a recording', () => {
     expect([await bare.text(), bare.headers.get('x-dramatis-unclear')]).toEqual(['\n', 'language_not_supported']);
   });
 
-  it('is refused, with a code, where there is nothing to read', async () => {
+  it('refuses recordings that are unreadable, empty, too large or too long', async () => {
     const { openai, ask, url } = await client();
     const create = async (bytes: Uint8Array): Promise<unknown> =>
       openai.audio.transcriptions.create({ model: 'any', file: await toFile(bytes, 'a.wav') });
     const unreadable = { status: 400, code: 'audio_file_unreadable', param: 'file' };
-    expect(await failureOf(create(Buffer.from('this is no recording')))).toEqual(unreadable);
+    expect(await failureOf(create(Buffer.from('this is not a readable recording')))).toEqual(unreadable);
     expect(await failureOf(create(Buffer.alloc(0)))).toMatchObject({ status: 400, code: 'audio_file_empty' });
     const huge = await failureOf(create(Buffer.alloc(26 * 2 ** 20)));
     expect(huge).toMatchObject({ status: 413, code: 'audio_file_too_large' });
@@ -92,7 +92,7 @@ describe('the transcript of a recording', () => {
     expect(empty.status).toBe(400);
   });
 
-  it('is refused before anything of it is read, where its length or its key says enough', async () => {
+  it('refuses a request by its length or key before it reads the recording', async () => {
     const { port } = await client(fakeEngines(), { apiKeys: 'key' });
     const announce = async (headers: Record<string, string>): Promise<unknown[]> => {
       const type = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': String(27 * 2 ** 20) };
@@ -113,23 +113,23 @@ describe('the transcript of a recording', () => {
     expect(await announce({ authorization: 'Bearer wrong' })).toEqual([401, 'invalid_api_key']);
   });
 
-  it('is refused for what is asked of it before it is decoded', async () => {
+  it('validates the other fields before it decodes the recording', async () => {
     const { openai } = await client();
-    const file = await toFile(Buffer.from('this is no recording'), 'a.wav');
+    const file = await toFile(Buffer.from('this is not a readable recording'), 'a.wav');
     const asking = openai.audio.transcriptions.create({ model: 'any', file, response_format: 'srt' });
     expect(await failureOf(asking)).toMatchObject({ code: 'invalid_value', param: 'response_format' });
   });
 
-  it('names no file of ours in its errors, and leaves none behind', async () => {
+  it('leaves no temporary files and names none in its errors', async () => {
     const { openai } = await client();
-    const file = await toFile(Buffer.from('this is no recording'), 'a.wav');
+    const file = await toFile(Buffer.from('this is not a readable recording'), 'a.wav');
     const fault = await openai.audio.transcriptions.create({ model: 'any', file }).catch((reason: unknown) => reason);
     expect((fault as Error).message).not.toMatch(/tmp|dramatis-upload/);
     await openai.audio.transcriptions.create({ model: 'any', file: await spoken() });
     expect((await readdir(tmpdir())).filter((name) => name.startsWith('dramatis-upload-'))).toEqual([]);
   });
 
-  it('tells the failure of the recognizer', async () => {
+  it('reports the failure of the ASR engine', async () => {
     const broken = new EngineError('moonshine', 'ENGINE_UNAVAILABLE', 'its worker thread ended');
     const { openai } = await client(fakeEngines({ hears: [broken] }));
     const asking = openai.audio.transcriptions.create({ model: 'any', file: await spoken() });

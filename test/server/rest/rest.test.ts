@@ -10,7 +10,7 @@ import { EngineError } from '../../../voices/engine.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { openChatServer, says } from '../../fakes/servers/chat-server.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { client, failureOf, hangUp } from '../../rigs/rest-rig.ts';
+import { client, failureOf, hangUp } from '../../rigs/serve-rig.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }] as const;
 
@@ -22,8 +22,8 @@ function thinking(agentFor: (character: Character) => CharacterAgent): Engines {
   return { ...engines, responderFor };
 }
 
-describe('a chat with a character', () => {
-  it('is answered whole, with usage, and says which mind answered', async () => {
+describe('POST /v1/chat/completions', () => {
+  it('answers a chat completion with usage and the name of the LLM', async () => {
     const { openai } = await client();
     const answer = await openai.chat.completions.create({ model: 'alice', messages: [...hello] });
     expect(answer).toMatchObject({
@@ -38,7 +38,7 @@ describe('a chat with a character', () => {
     });
   });
 
-  it('is streamed to a client that asks for it, with usage at the end where wanted', async () => {
+  it('streams a chat completion with usage at its end if wanted', async () => {
     const { openai } = await client(fakeEngines({ says: ['One two three. Four five six.'] }));
     const stream = await openai.chat.completions.create({
       model: 'alice',
@@ -56,7 +56,7 @@ describe('a chat with a character', () => {
     expect(new Set(chunks.map((chunk) => chunk.id)).size).toBe(1);
   });
 
-  it('lays system messages under the persona as the scene, and passes the bound on tokens on', async () => {
+  it('puts system messages into the prompt as scene and passes on the token limit', async () => {
     await using llm = await openChatServer(says(['Elementary.']));
     const mind = openAgents([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }]);
     const { openai } = await client(thinking(mind));
@@ -88,7 +88,7 @@ describe('a chat with a character', () => {
     expect(JSON.stringify(sent)).toContain('77');
   });
 
-  it('is sampled as the client asks, and by the character’s own temperature where it does not', async () => {
+  it('samples as the client asks, and otherwise at the character’s temperature', async () => {
     await using llm = await openChatServer(says(['Elementary.']));
     const { openai } = await client(
       thinking(openAgents([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }])),
@@ -106,7 +106,7 @@ describe('a chat with a character', () => {
     ]);
   });
 
-  it('tells by its finish reason that the reply was cut short', async () => {
+  it('reports a completion cut by the token limit in its finish reason', async () => {
     await using llm = await openChatServer(says(['Elementary, my'], { finish: 'length' }));
     const { openai } = await client(
       thinking(openAgents([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }])),
@@ -115,7 +115,7 @@ describe('a chat with a character', () => {
     expect(answer.choices[0]?.finish_reason).toBe('length');
   });
 
-  it('tells by its finish reason that a filter stepped in, also in a stream', async () => {
+  it('reports a completion stopped by a content filter in its finish reason', async () => {
     await using llm = await openChatServer(says(['First you take'], { finish: 'content_filter' }));
     const { openai } = await client(
       thinking(openAgents([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }])),
@@ -130,7 +130,7 @@ describe('a chat with a character', () => {
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('content_filter');
   });
 
-  it('begins with a greeting where nobody has spoken yet', async () => {
+  it('greets if there is no user message yet', async () => {
     const engines = fakeEngines();
     const { openai } = await client(engines);
     await openai.chat.completions.create({ model: 'alice', messages: [{ role: 'system', content: 'Noon.' }] });
@@ -138,7 +138,7 @@ describe('a chat with a character', () => {
     expect(engines.agent.histories).toEqual([[]]);
   });
 
-  it('is with the default character for stock models, and refused with unknown ones', async () => {
+  it('answers as the default character for stock models and refuses unknown ones', async () => {
     const { openai } = await client(thinking((character) => fakeAgent([`I am ${character.id}.`])));
     const ask = (model: string): Promise<OpenAI.ChatCompletion> =>
       openai.chat.completions.create({ model, messages: [...hello] });
@@ -150,7 +150,7 @@ describe('a chat with a character', () => {
 
   const bad: [what: string, body: unknown, code: string, param: string][] = [
     ['no messages', { model: 'alice' }, 'invalid_event', 'messages'],
-    ['an empty talk', { messages: [] }, 'invalid_value', 'messages'],
+    ['an empty conversation', { messages: [] }, 'invalid_value', 'messages'],
     ['an unknown role', { messages: [{ role: 'ghost', content: 'boo' }] }, 'invalid_value', 'messages.0.role'],
     [
       'a text too long',
@@ -159,14 +159,14 @@ describe('a chat with a character', () => {
       'messages.0.content',
     ],
     ['several choices', { messages: hello, n: 2 }, 'invalid_value', 'n'],
-    ['a wild temperature', { messages: hello, temperature: 3 }, 'invalid_value', 'temperature'],
-    ['a share of the words above one', { messages: hello, top_p: 1.1 }, 'invalid_value', 'top_p'],
-    ['half a seed', { messages: hello, seed: 0.5 }, 'invalid_event', 'seed'],
-    ['five places to stop at', { messages: hello, stop: ['a', 'b', 'c', 'd', 'e'] }, 'invalid_value', 'stop'],
-    ['an empty place to stop at', { messages: hello, stop: '' }, 'invalid_value', 'stop.0'],
+    ['a temperature out of range', { messages: hello, temperature: 3 }, 'invalid_value', 'temperature'],
+    ['top_p above one', { messages: hello, top_p: 1.1 }, 'invalid_value', 'top_p'],
+    ['a fractional seed', { messages: hello, seed: 0.5 }, 'invalid_event', 'seed'],
+    ['five stop sequences', { messages: hello, stop: ['a', 'b', 'c', 'd', 'e'] }, 'invalid_value', 'stop'],
+    ['an empty stop sequence', { messages: hello, stop: '' }, 'invalid_value', 'stop.0'],
   ];
   for (const [what, body, code, param] of bad) {
-    it(`is refused with ${what}`, async () => {
+    it(`refuses a chat completion with ${what}`, async () => {
       const { ask } = await client();
       const answer = await ask('/v1/chat/completions', { body });
       expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([400, code, param]);
@@ -174,7 +174,7 @@ describe('a chat with a character', () => {
     });
   }
 
-  it('tells the failure of an engine with a status before the first word, and in the stream after it', async () => {
+  it('reports an engine failure by status before the first word and in the stream after it', async () => {
     const broken = new EngineError('llm', 'ENGINE_TIMEOUT', 'it said nothing for 10 seconds');
     const { openai, log } = await client(fakeEngines({ says: [broken] }));
     const asking = openai.chat.completions.create({ model: 'alice', messages: [...hello], stream: true });
@@ -194,7 +194,7 @@ describe('a chat with a character', () => {
   });
 
   for (const stream of [false, true]) {
-    it(`stops being thought of when the client hangs up, ${stream ? 'streamed' : 'whole'}`, async () => {
+    it(`cancels a ${stream ? 'streamed' : 'whole'} chat completion when the client disconnects`, async () => {
       const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const waiting = thinking((character) => ({
         character,

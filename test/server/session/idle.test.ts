@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { step, type TurnEvent, type TurnPolicy, type TurnState } from '../../../server/session/turns/turn.ts';
 import { tone } from '../../fakes/vad.ts';
 import { defaultSettings, openRig } from '../../rigs/session-rig.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 const idle = (idleMs: number): Parameters<typeof openRig>[0] => ({
   says: ['One two three.', 'Are you there?'],
@@ -14,8 +13,8 @@ async function firstReply(rig: ReturnType<typeof openRig>): Promise<void> {
   await rig.silence(400);
 }
 
-describe('a user who stays silent after a reply', () => {
-  it('is spoken to, counted from the end of what was heard', async () => {
+describe('idle timeout', () => {
+  it('speaks up after the idle timeout, counted from the end of the heard reply', async () => {
     const rig = openRig(idle(1_000));
     await firstReply(rig);
     await rig.silence(1_600);
@@ -28,7 +27,7 @@ describe('a user who stays silent after a reply', () => {
     expect(rig.agent.situations).toEqual([undefined, 'idle']);
   });
 
-  it('leaves an empty item, told of in the order of the protocol', async () => {
+  it('adds an empty user item in protocol order when the idle timeout is over', async () => {
     const rig = openRig(idle(800));
     await firstReply(rig);
     await rig.silence(1_400);
@@ -45,14 +44,14 @@ describe('a user who stays silent after a reply', () => {
     expect(rig.agent.histories[1]).toEqual([{ role: 'assistant', text: 'One two three.' }]);
   });
 
-  it('is spoken to although the client sends no sound at all', async () => {
+  it('speaks up after the idle timeout even if the client sends no audio', async () => {
     const rig = openRig(idle(1_000));
     await firstReply(rig);
     await rig.clock.advance(2_500);
     expect(rig.of('idle')).toHaveLength(1);
   });
 
-  it('is spoken to once, and not again before they did something', async () => {
+  it('speaks up once and not again until the user has done something', async () => {
     const rig = openRig({ ...idle(1_000), hears: ['yes'] });
     await firstReply(rig);
     await rig.silence(10_000);
@@ -65,7 +64,7 @@ describe('a user who stays silent after a reply', () => {
     expect(rig.of('idle')).toHaveLength(3);
   });
 
-  it('is left alone unless the client asked for it', async () => {
+  it('never speaks up unless the client asked for an idle timeout', async () => {
     const rig = openRig({ says: ['One two three.'] });
     await firstReply(rig);
     await rig.silence(5_000);
@@ -73,13 +72,13 @@ describe('a user who stays silent after a reply', () => {
     expect(rig.of('reply-started')).toHaveLength(1);
   });
 
-  it('is left alone before anything was said', async () => {
+  it('never speaks up before the first reply', async () => {
     const rig = openRig(idle(500));
     await rig.silence(3_000);
     expect(rig.of('idle')).toEqual([]);
   });
 
-  it('is left alone while the client has dropped', async () => {
+  it('never speaks up while the client is disconnected', async () => {
     const rig = openRig(idle(500));
     await firstReply(rig);
     rig.session.away(true);
@@ -88,8 +87,8 @@ describe('a user who stays silent after a reply', () => {
   });
 });
 
-describe('the count of silence', () => {
-  it('starts anew when the user types', async () => {
+describe('idle countdown', () => {
+  it('restarts the idle countdown when the user types', async () => {
     const rig = openRig(idle(1_000));
     await firstReply(rig);
     await rig.silence(600);
@@ -103,7 +102,7 @@ describe('the count of silence', () => {
     expect(rig.of('idle')).toHaveLength(1);
   });
 
-  it('ends when the user speaks, and starts anew after a sound that meant nothing', async () => {
+  it('restarts the idle countdown after a sound that was not speech', async () => {
     const rig = openRig({ ...idle(1_000), hears: [''] });
     await firstReply(rig);
     await rig.silence(600);
@@ -114,7 +113,7 @@ describe('the count of silence', () => {
     expect(rig.of('idle')).toHaveLength(1);
   });
 
-  it('does not run while a call is out', async () => {
+  it('pauses the idle countdown while a function call is pending', async () => {
     const wire = connect({ says: [{ calls: [{ name: 'look_up', arguments: '{}' }] }, 'It rains.', 'Are you there?'] });
     const turn_detection = { type: 'server_vad', idle_timeout_ms: 500 };
     const tools = [{ type: 'function', name: 'look_up' }];
@@ -134,7 +133,7 @@ describe('the count of silence', () => {
     await wire.hangUp();
   });
 
-  it('gives way to speech that begins in its last moment', async () => {
+  it('prefers speech that begins in the last moment of the idle countdown', async () => {
     const rig = openRig(idle(1_000));
     await firstReply(rig);
     await rig.silence(700);
@@ -142,35 +141,5 @@ describe('the count of silence', () => {
     await rig.silence(900);
     expect(rig.of('idle')).toEqual([]);
     expect(rig.of('speech-started')).toHaveLength(1);
-  });
-});
-
-describe('the turn machine', () => {
-  const policy: TurnPolicy = { settleMs: 500, bargeInMs: 160, interrupts: true, idleMs: 1_000 };
-  const play = (events: readonly TurnEvent[], from: TurnState): ReturnType<typeof step> =>
-    events.reduce((last, event) => step(last.state, event, policy), { state: from, actions: [] } as ReturnType<
-      typeof step
-    >);
-
-  it('speaks up once the silence has lasted, and has the floor then', () => {
-    const ended: TurnEvent = { type: 'reply-end', heardByMs: 2_000 };
-    const before = play([ended, { type: 'clock', atMs: 2_999, voicedMs: 0, aloneMs: 0 }], {
-      phase: 'replying',
-      wary: false,
-    });
-    expect(before).toEqual({ state: { phase: 'listening', idleSinceMs: 2_000 }, actions: [] });
-    expect(step(before.state, { type: 'clock', atMs: 3_000, voicedMs: 0, aloneMs: 0 }, policy)).toEqual({
-      state: { phase: 'replying', wary: false },
-      actions: [{ type: 'speak-up', sinceMs: 2_000 }],
-    });
-  });
-
-  it('does not count silence that nobody is to break', () => {
-    const { state, actions } = play([{ type: 'reply-end' }, { type: 'clock', atMs: 90_000, voicedMs: 0, aloneMs: 0 }], {
-      phase: 'replying',
-      wary: false,
-    });
-    expect(state).toEqual({ phase: 'listening' });
-    expect(actions).toEqual([]);
   });
 });

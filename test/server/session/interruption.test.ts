@@ -20,8 +20,8 @@ async function speaking(options: Parameters<typeof openRig>[0]) {
   };
 }
 
-describe('a sound over the reply', () => {
-  it('stops its sound at once, before it is known what it is', async () => {
+describe('sound over a reply', () => {
+  it('holds the reply at once when a sound comes over it', async () => {
     const rig = await speaking({ stopsAtOnce: true, hears: [''] });
     await rig.silence(400);
     await rig.speak(130);
@@ -33,7 +33,7 @@ describe('a sound over the reply', () => {
   });
 
   it.each(['Mm-hm.', 'Right.', '嗯。'])(
-    'that is "%s" lets it go on within 300 ms, from the start of the clause',
+    'resumes the reply within 300 ms from the start of the clause after the backchannel "%s"',
     async (nod) => {
       const rig = await speaking({ stopsAtOnce: true, hears: [nod] });
       await rig.silence(600);
@@ -57,7 +57,7 @@ describe('a sound over the reply', () => {
     },
   );
 
-  it('that is a cough lets it go on, and the next cough does not hold it again', async () => {
+  it('resumes the reply after a cough and does not hold it again for the next', async () => {
     const rig = await speaking({ stopsAtOnce: true, hears: [''] });
     await rig.silence(300);
     await rig.speak(200);
@@ -69,7 +69,7 @@ describe('a sound over the reply', () => {
     expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
   });
 
-  it('that is over while a client still plays what it had lets it go on, and nothing is said again', async () => {
+  it('repeats nothing if the client still played buffered audio when the sound was over', async () => {
     const plain = await speaking({});
     await plain.silence(4_000);
     const rig = await speaking({ hears: ['Mm-hm.'] });
@@ -80,7 +80,7 @@ describe('a sound over the reply', () => {
     expect(rig.sentMs()).toBe(plain.sentMs());
   });
 
-  it('before its first word lets it begin anew, and nothing that was thrown away is missing', async () => {
+  it('restarts a reply that was held before its first word without losing audio', async () => {
     const plain = fakeSynthesizer();
     const synthesizer: typeof plain = {
       ...plain,
@@ -106,7 +106,7 @@ describe('a sound over the reply', () => {
     expect(rig.sentMs()).toBeGreaterThanOrEqual(900);
   });
 
-  it('that has words stops it, and history keeps what was heard', async () => {
+  it('cancels the reply for words over it and keeps what was heard in the history', async () => {
     const rig = await speaking({ stopsAtOnce: true, hears: ['wait a moment'] });
     await rig.silence(500);
     await rig.speak(400);
@@ -116,7 +116,7 @@ describe('a sound over the reply', () => {
     expect(rig.agent.histories.at(-1)?.at(-1)).toEqual({ role: 'user', text: 'wait a moment' });
   });
 
-  it('after a repetition, history still ends at the word that was heard last', async () => {
+  it('ends the history at the last heard word even after a clause was repeated', async () => {
     const numbers = Array.from({ length: 30 }, (_, index) => `n${index + 1}`);
     const says = `${numbers.slice(0, 4).join(' ')}, ${numbers.slice(4).join(' ')}.`;
     const rig = await speaking({ stopsAtOnce: true, says: [says], hears: ['', 'stop it please'] });
@@ -133,7 +133,7 @@ describe('a sound over the reply', () => {
     expect(heard).toBeLessThanOrEqual(13);
   });
 
-  it('without recognizable words stops it when it lasts', async () => {
+  it('cancels the reply for a long sound without recognizable words', async () => {
     const rig = await speaking({ stopsAtOnce: true, hears: [''] });
     await rig.silence(300);
     await rig.speak(700);
@@ -141,7 +141,7 @@ describe('a sound over the reply', () => {
     expect(rig.of('speech-started')).toHaveLength(1);
   });
 
-  it('whose recognition fails is recognized anew when it lasts', async () => {
+  it('transcribes an overlap again if its recognition failed and it lasts', async () => {
     const rig = await speaking({ stopsAtOnce: true, hears: [new Error('no ear'), 'what is that'] });
     await rig.silence(300);
     await rig.speak(800);
@@ -151,7 +151,7 @@ describe('a sound over the reply', () => {
     expect([...rig.of('transcript-final'), ...rig.of('transcript-failed')]).toHaveLength(1);
   });
 
-  it('holds a reply that has just been sent to its end, too', async () => {
+  it('holds a reply that has just been sent to its end', async () => {
     const rig = await speaking({ stopsAtOnce: true, says: ['One two three four five six.'], hears: [''] });
     // 600 ms of speech are sent by now, but for the last; the rest waits for the end of the cough.
     await rig.silence(20);
@@ -162,8 +162,8 @@ describe('a sound over the reply', () => {
   });
 });
 
-describe('the character’s own voice in the user’s microphone', () => {
-  it('never counts as the user, and stops holding the reply up', async () => {
+describe('echo', () => {
+  it('ignores the reply’s own words in the microphone and stops holding the reply', async () => {
     const rig = await speaking({ hears: ['three four five six', 'seven eight nine ten eleven'] });
     await rig.silence(200);
     await rig.speak(500);
@@ -176,7 +176,7 @@ describe('the character’s own voice in the user’s microphone', () => {
     expect(rig.of('reply-started')).toHaveLength(1);
   });
 
-  it('that comes in when the reply has ended is not answered', async () => {
+  it('does not answer the echo of a reply that has ended', async () => {
     const rig = await speaking({ says: ['One two three four.'], hears: ['three four'] });
     await rig.silence(60);
     await rig.speak(500);
@@ -185,7 +185,7 @@ describe('the character’s own voice in the user’s microphone', () => {
     expect(rig.of('reply-started')).toHaveLength(1);
   });
 
-  it('with the user’s words in it is an interruption', async () => {
+  it('cancels the reply for the user’s words within an echo', async () => {
     const rig = await speaking({ hears: ['no no listen to me now'] });
     await rig.silence(200);
     await rig.speak(600);

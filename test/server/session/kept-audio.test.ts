@@ -15,8 +15,8 @@ function keptOf(conversation: Conversation): [keptMs: number, spokenMs: number, 
   });
 }
 
-describe('the sound of a conversation', () => {
-  it('is kept as far back as is asked for; what is older is forgotten, but for its words', async () => {
+describe('kept audio', () => {
+  it('keeps the audio of the conversation up to its limit and drops the oldest first', async () => {
     const rig = openRig({ keptAudioMs: 3_000, says: ['One two three four five.'], hears: ['what', 'and then'] });
     for (let turn = 0; turn < 2; turn += 1) {
       await rig.speak(600);
@@ -29,7 +29,7 @@ describe('the sound of a conversation', () => {
     expect(last).toEqual([500, 500, 'One two three four five.']);
   });
 
-  it('of one long utterance, or one long reply, is its beginning', async () => {
+  it('keeps the beginning of an utterance or reply longer than the limit', async () => {
     const words = Array.from({ length: 40 }, (_, index) => `w${index}`).join(' ');
     const rig = openRig({ keptAudioMs: 2_000, says: [words] });
     await rig.speak(3_000);
@@ -42,7 +42,7 @@ describe('the sound of a conversation', () => {
     expect(keptOf(rig.session.conversation)[1]).toEqual([1_980, 4_000, words]);
   });
 
-  it('that was forgotten while more of it came is not begun again in the middle', () => {
+  it('does not restart dropped audio in the middle of an item', () => {
     const sampleRate = 1_000;
     const part: SpokenContent = { type: 'audio', transcript: '', durationMs: 0, audio: [], sampleRate, words: [] };
     const item: MessageItem = { id: 'i', type: 'message', role: 'assistant', status: 'in_progress', content: [part] };
@@ -55,7 +55,7 @@ describe('the sound of a conversation', () => {
   });
 });
 
-it('what a reply has said last is let go with the reply, and with the next what might have come back as its echo', () => {
+it('keeps the recent audio of a reply for echo detection until the next reply', () => {
   const recent = new RecentSpeech();
   for (let second = 0; second < 5; second += 1) recent.push(new Int16Array(24_000));
   recent.note({ text: 'One', startMs: 0, endMs: 500 });

@@ -4,7 +4,7 @@ import type { MessageItem } from '../../../server/session/contract/item.ts';
 import type { ReplyEnd } from '../../../server/session/contract/events.ts';
 import { Moods } from '../../../server/session/history/moods.ts';
 import { ManualClock } from '../../fakes/clock.ts';
-import { connect } from '../../rigs/wire-rig.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 const write = (text: string) => ({
   type: 'conversation.item.create',
@@ -17,8 +17,8 @@ async function answered(wire: ReturnType<typeof connect>) {
   return wire.last('response.done').response.x_dramatis.feelings;
 }
 
-describe('the mood of a session', () => {
-  it('is moved by what is said to the character, told with each reply, and rests with time', async () => {
+describe('mood of a session', () => {
+  it('changes the character’s mood by what the user says, reports it with each reply and lets it decay', async () => {
     const wire = connect({ says: ['One two three.'] });
     const calm = await answered(wire);
     expect(calm).toEqual({ ...calmFeelings.emotions, intimacy: calmFeelings.intimacy });
@@ -32,7 +32,7 @@ describe('the mood of a session', () => {
     await wire.hangUp();
   });
 
-  it('is given to the mind', async () => {
+  it('passes the mood to the LLM', async () => {
     const wire = connect({ says: ['One two three.'] });
     wire.send(write('My friend is dead.'));
     await answered(wire);
@@ -41,7 +41,7 @@ describe('the mood of a session', () => {
   });
 });
 
-describe('the moods of a scene', () => {
+describe('Moods', () => {
   const cast = [
     { id: 'a', name: 'Alice' },
     { id: 'h', name: 'Sherlock Holmes' },
@@ -57,7 +57,7 @@ describe('the moods of a scene', () => {
   });
   const [alice, holmes] = cast as [(typeof cast)[number], (typeof cast)[number]];
 
-  it('are moved in who is named, else in who spoke before, else in everybody; the same for the same events', () => {
+  it('changes the mood of the addressed character, else of the last speaker, else of everyone', () => {
     const play = (): Moods => {
       const moods = new Moods(new ManualClock(), cast);
       moods.note({ type: 'transcript-final', itemId: 'u', text: 'What a wonderful garden!', audioMs: 900 });
@@ -77,7 +77,7 @@ describe('the moods of a scene', () => {
     expect(play().ofCast).toEqual(moods.ofCast);
   });
 
-  it('tell who was interrupted, by the user or by another, and go on from what was said before', () => {
+  it('makes an interrupted character angry and continues from the moods of the history', () => {
     const moods = new Moods(new ManualClock(), cast, [line(holmes, 'My dog is dead.', 'sad')]);
     expect(moods.now('h').emotions.sadness).toBe(2);
     expect(moods.now('a').emotions.sadness).toBeGreaterThan(1);

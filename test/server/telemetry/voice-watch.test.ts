@@ -48,8 +48,8 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
 }
 
-describe('the watch over voices', () => {
-  it('holds the beginning of each reply against the clip that is cloned', async () => {
+describe('openVoiceWatch', () => {
+  it('compares the beginning of each reply with the reference clip', async () => {
     const { encoder, watch } = watching([0, 0.1, 1], cloned);
     const told: VoiceSimilarity[] = [];
     const hear = watch.follow(alice, (likeness) => told.push(likeness));
@@ -65,7 +65,7 @@ describe('the watch over voices', () => {
     ]);
   });
 
-  it('where nothing is cloned takes the first reply of the character, in whatever session, as what the others should be', async () => {
+  it('compares with the character’s first reply if no voice is cloned', async () => {
     const { watch } = watching([0.5, 0.5, 0.8]);
     const told: VoiceSimilarity[] = [];
     const sessions = [1, 2].map(() => watch.follow(alice, (likeness) => told.push(likeness)));
@@ -79,7 +79,7 @@ describe('the watch over voices', () => {
     await expect.poll(() => told.at(-1)?.similarity).toBeCloseTo(Math.cos(0.3), 5);
   });
 
-  it('hears no short replies, no text, and nothing that was stopped too soon', async () => {
+  it('ignores short replies and text replies', async () => {
     const { encoder, watch } = watching([0]);
     const hear = watch.follow(alice, () => expect.fail('told'));
     for (const event of [...replyOf('short', 1_400), ...replyOf('text', 5_000, false)]) hear(event);
@@ -87,7 +87,7 @@ describe('the watch over voices', () => {
     expect(encoder.heardMs).toEqual([]);
   });
 
-  it('leaves replies unheard rather than let them wait for a slow encoder', async () => {
+  it('skips replies instead of queueing them for a slow speaker encoder', async () => {
     const waiting: (() => void)[] = [];
     const slow = {
       ...scriptedSpeakerEncoder(),
@@ -105,7 +105,7 @@ describe('the watch over voices', () => {
     expect(waiting).toHaveLength(1);
   });
 
-  it('goes on after a failure, and tells of it', async () => {
+  it('continues after a speaker encoder failure and reports it', async () => {
     const gone = new EngineError('speaker encoder', 'ENGINE_UNAVAILABLE', 'its worker thread ended');
     const { faults, watch } = watching([gone, 0, 0], cloned);
     const told: VoiceSimilarity[] = [];
@@ -117,7 +117,7 @@ describe('the watch over voices', () => {
   });
 });
 
-describe('a server that watches voices', () => {
+describe('voice similarity', () => {
   const says = [Array.from({ length: 18 }, (_, index) => `word${index}`).join(' ')];
 
   async function spoken(query: string, watched: boolean) {
@@ -132,7 +132,7 @@ describe('a server that watches voices', () => {
     return { server, call, types, extensions: session.x_dramatis.extensions as string[] };
   }
 
-  it('tells clients that ask, and the metrics', { timeout: 20_000 }, async () => {
+  it('sends voice similarity to clients that ask and to the metrics', { timeout: 20_000 }, async () => {
     const { server, call, extensions } = await spoken('&x=voice', true);
     const { response } = await call.until('response.done');
     const event = await call.until('x_dramatis.voice');
@@ -144,7 +144,7 @@ describe('a server that watches voices', () => {
     expect(metrics).toContain('dramatis_voice_similarity_bucket{le="0.9",basis="reference"} 0');
   });
 
-  it('tells nobody else, and has no such figure where no encoder is loaded', { timeout: 20_000 }, async () => {
+  it('sends no voice similarity to other clients or without a speaker encoder', { timeout: 20_000 }, async () => {
     const unasked = await spoken('', true);
     await unasked.call.until('response.done');
     expect(unasked.types).not.toContain('x_dramatis.voice');

@@ -22,10 +22,10 @@ import type { PersonRun } from '../world.ts';
 const holmes = { says: 'I am Holmes. I live in Baker Street.' };
 const watson = { says: 'My friend Watson does.' };
 
-describe('an ordinary conversation', () => {
+describe('ordinary conversation', () => {
   it.each<Scenario>([
     {
-      name: 'a question is heard, answered and kept',
+      name: 'a question is transcribed, answered and kept in the history',
       engines: { thinks: [holmes] },
       script: [say('Who are you?'), hearOut],
       expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`], replies: ['completed'], errors: [] },
@@ -40,7 +40,7 @@ describe('an ordinary conversation', () => {
       },
     },
     {
-      name: 'a mind is told the whole conversation, once',
+      name: 'the LLM gets the whole conversation, each message once',
       engines: { thinks: [holmes, watson] },
       script: [say('Who are you?'), hearOut, say('Who writes it down?'), hearOut],
       expect: {
@@ -53,7 +53,7 @@ describe('an ordinary conversation', () => {
       },
     },
     {
-      name: 'what is typed is answered aloud',
+      name: 'typed text is answered with speech',
       engines: { thinks: [holmes] },
       script: [write('Who are you?'), hearOut],
       expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`], replies: ['completed'] },
@@ -65,29 +65,29 @@ describe('an ordinary conversation', () => {
       expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`] },
     },
     {
-      name: 'who speaks on after a long pause is heard, and answered once',
+      name: 'speech that continues after a long pause is heard and answered once',
       engines: { thinks: [{ ...holmes, firstTokenMs: 2_500 }, watson] },
       script: [say('Who are you?'), wait(1_300), say('And who writes it down?'), hearOut],
       expect: { history: ['user: Who are you?', 'user: And who writes it down?', `assistant: ${watson.says}`] },
     },
     {
-      name: 'a noise that holds no words is not answered',
+      name: 'a noise without words is not answered',
       script: [cough(700), wait(3_000)],
       expect: { replies: [], errors: [] },
     },
     {
-      name: 'a click is no speech at all',
+      name: 'a click does not count as speech',
       script: [cough(60), wait(2_000)],
       expect: { replies: [], history: [] },
     },
     {
-      name: 'what was heard badly is asked for again',
+      name: 'an unclear utterance is met with a request to repeat it',
       engines: { hears: [{ unclear: true }], thinks: [{ says: 'Speak up!' }, holmes] },
       script: [say('Who are you?'), hearOut, say('Who are you?'), hearOut],
       expect: { replies: ['completed', 'completed'] },
     },
     {
-      name: 'replies may be written instead of spoken',
+      name: 'replies may be text without audio',
       session: { output_modalities: ['text'] },
       engines: { thinks: [holmes] },
       script: [say('Who are you?'), until('response.done'), wait(500)],
@@ -97,7 +97,7 @@ describe('an ordinary conversation', () => {
       },
     },
     {
-      name: 'a side answer leaves no trace, though a reply is being spoken',
+      name: 'an out-of-band response leaves no trace in the conversation, even during a reply',
       engines: { thinks: [holmes, { says: 'Aside.' }] },
       script: [
         say('Who are you?'),
@@ -108,7 +108,7 @@ describe('an ordinary conversation', () => {
       expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`], replies: ['completed', 'completed'] },
     },
     {
-      name: 'a character that is asked to speaks up in a silence',
+      name: 'a character with an idle timeout speaks up after a silence',
       engines: { thinks: [holmes, { says: 'Are you there?' }] },
       script: [
         update({ audio: { input: { turn_detection: { type: 'server_vad', idle_timeout_ms: 5_000 } } } }),
@@ -119,20 +119,20 @@ describe('an ordinary conversation', () => {
       expect: { replies: ['completed', 'completed'] },
     },
     {
-      name: 'a microphone that sends no silence is understood too',
+      name: 'a microphone that sends no silence is understood',
       sendsSilence: false,
       engines: { thinks: [holmes, watson] },
       script: [say('Who are you?'), hearOut, say('Who writes it down?'), hearOut],
       expect: { replies: ['completed', 'completed'] },
     },
     {
-      name: 'a muted microphone hears nothing, and then again',
+      name: 'a muted microphone is ignored, and heard again when unmuted',
       engines: { thinks: [holmes] },
       script: [mute, say('This is between us.'), wait(4_000), unmute, say('Who are you?'), hearOut],
       expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`] },
     },
     {
-      name: 'who is muted in mid-sentence is understood as far as it went',
+      name: 'a sentence cut by muting is understood as far as it went',
       script: [say('Who are you?'), mute, wait(4_000), unmute],
       expect: { replies: ['completed'] },
     },
@@ -142,19 +142,19 @@ describe('an ordinary conversation', () => {
       expect: { replies: ['completed'] },
     },
     {
-      name: 'who asks twice for an answer is told that there is one',
+      name: 'a second response.create during a reply is refused',
       script: [write('Who are you?'), ask, hearOut],
       expect: { replies: ['completed'], errors: ['conversation_already_has_active_response'] },
     },
     {
-      name: 'a client without our extensions holds the same conversation',
+      name: 'a client without our protocol extensions holds the same conversation',
       client: 'plain',
       engines: { thinks: [holmes, watson] },
       script: [say('Who are you?'), hearOut, say('Who writes it down?'), hearOut],
       expect: { replies: ['completed', 'completed'], errors: [] },
     },
     {
-      name: 'a conversation of two minutes',
+      name: 'a conversation of two minutes keeps every word',
       script: Array.from({ length: 16 }, (_, turn) =>
         turn % 4 === 3 ? [babble(3), hear(4)] : [babble(5), hearOut],
       ).flat(),
@@ -165,7 +165,7 @@ describe('an ordinary conversation', () => {
   });
 });
 
-/** The first reply had sound. */
+/** Checks that the first reply had audio. */
 function isSpoken(ann: PersonRun | undefined): boolean {
   const first = [...(ann?.person.record.replies.values() ?? [])][0];
   return first?.itemIds.some((id) => ann?.person.speaker.received.has(id)) === true;

@@ -9,24 +9,24 @@ const byVoice = update({ audio: { input: { turn_detection: { type: 'server_vad' 
 describe('push to talk', () => {
   it.each<Scenario>([
     {
-      name: 'speech is heard again after push to talk, though no silence was sent in between',
+      name: 'speech is heard again after push to talk, even without silence in between',
       sendsSilence: false,
       script: [byHand, say('First this.'), byVoice, wait(2_000), say('Then that.'), hearOut],
       expect: { replies: ['completed'] },
     },
     {
-      name: 'what is said on after a commit is heard, and not heard twice',
+      name: 'speech that continues after a commit is heard once',
       script: [say('One two three.'), commit, say('Four five six.'), hearOut],
       expect: { errors: [] },
     },
     {
-      name: 'what is said on after the buffer was cleared is heard',
+      name: 'speech that continues after the buffer was cleared is heard',
       sendsSilence: false,
       script: [say('One two three.'), send({ type: 'input_audio_buffer.clear' }), say('Four five six.'), hearOut],
       expect: { errors: [] },
     },
     {
-      name: 'a new threshold counts from the next sound on',
+      name: 'a new VAD threshold applies from the next audio on',
       script: [
         update({ audio: { input: { turn_detection: { type: 'server_vad', threshold: 0.99 } } } }),
         until('session.updated'),
@@ -36,7 +36,7 @@ describe('push to talk', () => {
       expect: { replies: [], history: [] },
     },
     {
-      name: 'speech that a change to push to talk throws away is told to be gone',
+      name: 'speech discarded by a change to push to talk is reported as cleared',
       script: [meanwhile(wait(700), byHand), say('One two three four five.'), wait(500)],
       expect: {
         replies: [],
@@ -47,12 +47,12 @@ describe('push to talk', () => {
       },
     },
     {
-      name: 'what was said before a commit is answered when it is asked for',
+      name: 'committed speech is answered when a response is requested',
       script: [byHand, say('First this.'), commit, ask, hearOut],
       expect: { replies: ['completed'], errors: [] },
     },
     {
-      name: 'the second of two commits has nothing to take',
+      name: 'the second of two commits finds an empty buffer',
       sendsSilence: false,
       script: [byHand, say('First this.'), commit, commit, ask, hearOut],
       expect: { replies: ['completed'], errors: ['input_audio_buffer_commit_empty'] },

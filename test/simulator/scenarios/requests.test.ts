@@ -26,17 +26,17 @@ const isLit = send({
 const detection = (change: Record<string, unknown>): ReturnType<typeof update> =>
   update({ audio: { input: { turn_detection: { type: 'server_vad', ...change } } } });
 
-describe('what a client asks for', () => {
+describe('client requests', () => {
   it.each<Scenario>([
     {
-      name: 'a character calls a function after what it says, and goes on with the result',
+      name: 'a character calls a function after it speaks and continues with the result',
       session: { tools: [lamp] },
       engines: { thinks: [{ says: 'I light the lamp.', calls: ['light_lamp'] }, { says: 'There is light.' }] },
       script: [say('It is dark in here.'), until('response.done'), isLit, ask, hearOut],
       expect: { replies: ['completed', 'completed'], errors: [] },
     },
     {
-      name: 'who interrupts a character keeps it from acting',
+      name: 'an interruption keeps a character from calling a function',
       session: { tools: [lamp] },
       engines: { thinks: [{ says: `I light the lamp. ${story.says}`, calls: ['light_lamp'] }] },
       script: [say('It is dark in here.'), hear(4), say('No, leave it off please.'), hearOut],
@@ -47,22 +47,22 @@ describe('what a client asks for', () => {
       },
     },
     {
-      name: 'an interruption between a call and its result is answered',
+      name: 'an interruption between a function call and its result is answered',
       session: { tools: [lamp] },
       engines: { thinks: [{ says: 'I light the lamp.', calls: ['light_lamp'] }] },
       script: [say('It is dark in here.'), until('response.done'), babble(4), isLit, hearOut],
       expect: { errors: [] },
     },
     {
-      name: 'a reply that is asked for while the person speaks does not take their words',
+      name: 'a response requested during speech does not consume the speech',
       script: [meanwhile(wait(600), ask), say('One two three four five.'), wait(4_000)],
     },
     {
-      name: 'a commit while the person speaks cuts the turn in two, and loses no word',
+      name: 'a commit during speech splits the turn and loses no word',
       script: [meanwhile(wait(600), commit), say('One two three four five.'), hearOut],
     },
     {
-      name: 'an item that is deleted while it is being spoken stays away',
+      name: 'an item deleted while it is spoken stays deleted',
       engines: { thinks: [story] },
       script: [
         say('Tell me a story.'),
@@ -73,7 +73,7 @@ describe('what a client asks for', () => {
       expect: { replies: ['completed'], errors: ['item_not_found'] },
     },
     {
-      name: 'patience that is changed in mid-sentence counts for this sentence',
+      name: 'an endpointing setting changed in mid-sentence applies to this sentence',
       script: [
         meanwhile(wait(400), detection({ silence_duration_ms: 1_500 })),
         say('One two three'),
@@ -84,7 +84,7 @@ describe('what a client asks for', () => {
       expect: { replies: ['completed'] },
     },
     {
-      name: 'turn detection that is switched off in mid-reply leaves the reply alone',
+      name: 'switching off turn detection during a reply leaves the reply alone',
       engines: { thinks: [story] },
       script: [
         say('Tell me a story.'),
@@ -96,27 +96,27 @@ describe('what a client asks for', () => {
       expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`] },
     },
     {
-      name: 'a client that answers by itself is not answered for',
+      name: 'with create_response off the server does not answer by itself',
       session: { audio: { input: { turn_detection: { type: 'server_vad', create_response: false } } } },
       script: [say('Do not answer this.'), wait(3_000)],
       expect: { replies: [], history: ['user: Do not answer this.'] },
     },
     {
-      name: 'a client that answers by itself asks when it wants to',
+      name: 'with create_response off the client requests the response',
       session: { audio: { input: { turn_detection: { type: 'server_vad', create_response: false } } } },
       engines: { thinks: [story] },
       script: [say('Tell me a story.'), until('input_audio_buffer.committed'), ask, hearOut],
       expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`] },
     },
     {
-      name: 'a session at its time limit makes way for a new one',
+      name: 'a session at its time limit is replaced by a new one',
       environment: { DRAMATIS_MAX_SESSION_MINUTES: '1' },
       engines: { usual: story },
       script: [say('Tell me a story.'), hearOut, wait(62_000), say('Another one.'), hearOut],
       expect: { sessions: 2, errors: ['session_expired'] },
     },
     {
-      name: 'a client that floods is told so, and heard again when it stops',
+      name: 'a client that floods is rate limited, and heard again when it stops',
       environment: { DRAMATIS_MAX_EVENTS_PER_SECOND: '10' },
       engines: { thinks: [story] },
       script: [
@@ -128,7 +128,7 @@ describe('what a client asks for', () => {
       expect: { errors: ['rate_limit_exceeded'], history: ['user: Tell me a story.', `assistant: ${story.says}`] },
     },
     {
-      name: 'everything at once: a commit, a question, a stop and a cut in one moment',
+      name: 'a commit, a question, a stop and a cut at the same moment lose nothing',
       engines: { thinks: [story, story, story] },
       script: [say('Tell me a story.'), hear(2), commit, ask, interrupt, cut(200), ask, babble(3), wait(5_000)],
     },

@@ -12,50 +12,50 @@ afterAll(() => rmSync(dataDir, { recursive: true }));
 const stored = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: dataDir };
 const story = { says: 'Once upon a time there was a king. He had three daughters and no sons at all.' };
 
-describe('a server that stops', () => {
+describe('server that stops', () => {
   it.each<Scenario>([
     {
-      name: 'lets a reply finish, and then hangs up',
+      name: 'a stopping server lets a reply finish and then disconnects',
       engines: { thinks: [story] },
       endsAlone: true,
       script: [say('Tell me a story.'), hear(3), stopServer(10_000), until('response.done'), wait(100), hangUp],
       expect: { replies: ['completed'] },
     },
     {
-      name: 'hangs up at once where nobody speaks',
+      name: 'a stopping server disconnects at once if nobody speaks',
       endsAlone: true,
       script: [say('Tell me a story.'), hearOut, stopServer(10_000), wait(1_000), hangUp],
       expect: { replies: ['completed'] },
     },
     {
-      name: 'lets nobody wait longer than its grace',
+      name: 'a stopping server cuts off a reply after its grace period',
       engines: { thinks: [story] },
       endsAlone: true,
       script: [say('Tell me a story.'), hear(3), stopServer(500), wait(2_000), hangUp],
       expect: { replies: ['cancelled hung_up'] },
     },
     {
-      name: 'by being killed in mid-reply: the session goes on where it was heard',
+      name: 'a server killed in mid-reply resumes the session at the heard position',
       environment: stored,
       engines: { thinks: [story] },
       script: [say('Tell me a story.'), hear(6), killServer, wait(4_000), say('Where were we?'), hearOut],
       expect: { sessions: 1 },
     },
     {
-      name: 'by being killed in mid-question',
+      name: 'a server killed in mid-question resumes the session',
       environment: stored,
       script: [say('Tell me a'), killServer, wait(3_000), say('Tell me a story.'), hearOut],
       expect: { sessions: 1 },
     },
     {
-      name: 'by being killed while nobody speaks',
+      name: 'a server killed while nobody speaks resumes the session',
       environment: stored,
       engines: { thinks: [story] },
       script: [say('Tell me a story.'), hearOut, killServer, wait(3_000), say('And another one.'), hearOut],
       expect: { sessions: 1 },
     },
     {
-      name: 'by being killed, with nothing stored: a new session begins',
+      name: 'a server killed without a store starts a new session',
       engines: { usual: story },
       script: [say('Tell me a story.'), hear(6), killServer, wait(4_000), say('Where were we?'), hearOut],
       expect: { sessions: 2, history: ['user: Where were we?', `assistant: ${story.says}`] },

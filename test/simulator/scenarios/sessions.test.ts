@@ -8,25 +8,25 @@ const talk: Part = { script: [babble(4), hear(3), babble(3), hearOut, babble(5),
 describe('several people on one server', () => {
   it.each<Scenario>([
     {
-      name: 'two who speak at the same time are each heard and answered by themselves',
+      name: 'two people who speak at the same time are each heard and answered separately',
       ...talk,
       others: { bob: talk },
     },
     {
-      name: 'two whose sound is interleaved piece by piece',
+      name: 'two people whose audio is interleaved block by block are each heard separately',
       ...talk,
       weather: { jitterMs: 30 },
       others: { bob: { ...talk, afterMs: 17, weather: { jitterMs: 30 } } },
     },
     {
-      name: 'twelve at once',
+      name: 'twelve concurrent sessions do not affect each other',
       ...talk,
       others: Object.fromEntries(
         Array.from({ length: 12 }, (_, place) => [`p${place}`, { ...talk, afterMs: place * 130 }]),
       ),
     },
     {
-      name: 'the engines of one die, and the other does not notice',
+      name: 'failing engines of one session do not affect another',
       ...talk,
       expect: { replies: ['cancelled turn_detected', 'completed', 'completed'] },
       others: {
@@ -38,7 +38,7 @@ describe('several people on one server', () => {
       },
     },
     {
-      name: 'the network of one breaks, and the other does not notice',
+      name: 'a broken network of one session does not affect another',
       ...talk,
       expect: { replies: ['cancelled turn_detected', 'completed', 'completed'], sessions: 1 },
       others: {
@@ -49,12 +49,12 @@ describe('several people on one server', () => {
       },
     },
     {
-      name: 'one dies while the other speaks',
+      name: 'a client that dies does not affect another that speaks',
       ...talk,
       others: { bob: { script: [say('Tell me a story.'), hear(4), vanish] } },
     },
     {
-      name: 'who finds all places taken comes in when one is free',
+      name: 'a client refused by a full server is admitted when a place is free',
       environment: { DRAMATIS_MAX_SESSIONS: '1' },
       script: [say('Tell me a story.'), hearOut],
       others: { bob: { script: [say('Me too.'), hearOut], afterMs: 500 } },

@@ -14,7 +14,7 @@ function opened(care: CallPolicy = {}): { calls: Calls; costs: CallCost[] } {
   return { calls: openCalls('test', resolveCallPolicy(care), { log: (cost) => costs.push(cost) }), costs };
 }
 
-/** Gives its parts in turn; an error among them is thrown. */
+/** Yields its parts in order; an error among them is thrown. */
 async function* gives(...parts: readonly (string | Error)[]): AsyncGenerator<string> {
   for (const part of parts) {
     if (part instanceof Error) throw part;
@@ -22,8 +22,8 @@ async function* gives(...parts: readonly (string | Error)[]): AsyncGenerator<str
   }
 }
 
-describe('a call', () => {
-  it('passes on what comes, and tells what it cost', async () => {
+describe('engine call', () => {
+  it('an engine call passes on its parts and reports its cost', async () => {
     const { calls, costs } = opened();
     const parts = calls.stream(
       ({ meter }) => {
@@ -37,7 +37,7 @@ describe('a call', () => {
     expect(costs[0]?.firstMs).toBeLessThanOrEqual(costs[0]?.ms ?? 0);
   });
 
-  it('is tried again while nothing was delivered', async () => {
+  it('an engine call is retried while nothing was delivered', async () => {
     const { calls, costs } = opened({ retries: 2 });
     const tries = [gives(lost()), gives(lost()), gives('a')];
     expect(await Array.fromAsync(calls.stream(() => tries.shift() ?? gives(), { signal }))).toEqual(['a']);
@@ -49,7 +49,7 @@ describe('a call', () => {
     ['it was tried often enough', 1, [gives(lost()), gives(lost()), gives('b')], []],
     ['the engine wants to be left alone', 2, [gives(lost(60_000)), gives('b')], []],
     ['the engine said no', 2, [gives(new EngineError('test', 'ENGINE_REFUSED', 'no')), gives('b')], []],
-  ])('is not tried again when %s', async (_name, retries, tries, delivered) => {
+  ])('an engine call is not retried when %s', async (_name, retries, tries, delivered) => {
     const { calls } = opened({ retries });
     const got: string[] = [];
     const reading = (async () => {
@@ -59,7 +59,7 @@ describe('a call', () => {
     expect(got).toEqual(delivered);
   });
 
-  it('waits for a place, in vain at most so long', async () => {
+  it('an engine call waits for a free place, up to a limit', async () => {
     const { calls, costs } = opened({ concurrency: 1, timeouts: { queueMs: 20 } });
     const first = calls.stream(() => gives('a', 'b'), { signal });
     await first.next();
@@ -72,7 +72,7 @@ describe('a call', () => {
     expect(costs.map(({ outcome }) => outcome)).toEqual(['ENGINE_UNAVAILABLE', 'aborted']);
   });
 
-  it('is over after its whole time, even where parts go on coming', async () => {
+  it('an engine call ends at its total timeout even while parts arrive', async () => {
     const { calls } = opened({ timeouts: { wholeMs: 30 } });
     let given: AbortSignal | undefined;
     async function* endless(): AsyncGenerator<string> {
@@ -94,7 +94,7 @@ describe('a call', () => {
     expect(given?.aborted).toBe(true);
   });
 
-  it('that is aborted throws the reason, tells its request, and is no failure of the engine', async () => {
+  it('an aborted engine call throws the reason, aborts its request and does not count as an engine failure', async () => {
     const { calls, costs } = opened({ failureCount: 1 });
     const controller = new AbortController();
     let given: AbortSignal | undefined;
@@ -113,7 +113,7 @@ describe('a call', () => {
     expect(calls.health()).toMatchObject({ state: 'ok', running: 0, calls: 1, failures: 0 });
   });
 
-  it('that is aborted keeps its place for a while, where the server goes on working', async () => {
+  it('an aborted engine call keeps its place for a while if the server goes on working', async () => {
     const { calls } = opened({ concurrency: 1, graceMs: 20 });
     const controller = new AbortController();
     const first = calls.stream(() => gives('a', 'b'), { signal: controller.signal });
@@ -124,7 +124,7 @@ describe('a call', () => {
     expect(await calls.once(async () => 'b', { signal })).toBe('b');
   });
 
-  it('is refused while the engine rests, and health says so', async () => {
+  it('an engine call is refused while the circuit breaker is open, and health says so', async () => {
     const { calls } = opened({ failureCount: 2, retries: 0 });
     const fails = (): Promise<unknown> => calls.once(() => Promise.reject(lost()), { signal });
     await expect(fails()).rejects.toThrow('lost');
@@ -132,7 +132,7 @@ describe('a call', () => {
     await expect(fails()).rejects.toThrow('lost');
     await expect(calls.once(async () => 'a', { signal })).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
     expect(calls.health()).toMatchObject({
-      state: 'resting',
+      state: 'circuit_open',
       calls: 2,
       failures: 2,
       lastFailure: 'ENGINE_UNAVAILABLE',
@@ -140,8 +140,8 @@ describe('a call', () => {
   });
 });
 
-describe('the care of an engine', () => {
-  it('is what the user wants, then what the adapter knows, then what is usual', () => {
+describe('call policy', () => {
+  it('the call policy is the user’s, then the adapter’s, then the default', () => {
     const care = resolveCallPolicy(
       { timeouts: { firstByteMs: 1 }, retries: undefined },
       { timeouts: { firstByteMs: 2, connectMs: 3 }, retries: 4 },
@@ -149,7 +149,7 @@ describe('the care of an engine', () => {
     expect(care).toMatchObject({ retries: 4, timeouts: { firstByteMs: 1, connectMs: 3, betweenBytesMs: 15_000 } });
   });
 
-  it('in the background waits until nobody calls, and is cut when somebody does', async () => {
+  it('a background call waits until nobody else calls, and is cut off when somebody does', async () => {
     const { calls, costs } = opened({ concurrency: 2, timeouts: { queueMs: 1 } });
     const talk = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -167,7 +167,7 @@ describe('the care of an engine', () => {
     await begun.promise;
     expect(await calls.once(async () => 'a turn', { signal })).toBe('a turn');
     expect(await cut).toBeInstanceOf(Preempted);
-    // Whoever gives way has not failed.
+    // A call that gives way has not failed.
     expect(calls.health()).toMatchObject({ state: 'ok', failures: 0 });
     expect(costs.map(({ outcome }) => outcome).toSorted()).toEqual(['aborted', 'ok', 'ok']);
   });

@@ -9,8 +9,8 @@ function atTime(settings: { failureCount?: number; restMs?: number } = {}): {
   return { clock, circuit: createCircuitBreaker({ ...settings, now: () => clock.nowMs }) };
 }
 
-describe('a circuit', () => {
-  it('lets calls through until enough have failed in a row', () => {
+describe('circuit breaker', () => {
+  it('the circuit breaker lets calls through until enough have failed in a row', () => {
     const { circuit } = atTime({ failureCount: 3 });
     circuit.failed('ENGINE_TIMEOUT');
     circuit.failed('ENGINE_TIMEOUT');
@@ -20,10 +20,10 @@ describe('a circuit', () => {
     expect(circuit.enter()).toBeUndefined();
     circuit.failed('ENGINE_REFUSED');
     expect(circuit.enter()).toBe('ENGINE_REFUSED');
-    expect(circuit.restsBecause()).toBe('ENGINE_REFUSED');
+    expect(circuit.openBecause()).toBe('ENGINE_REFUSED');
   });
 
-  it('after the rest lets one call try the engine, and no other until that is back', () => {
+  it('the half-open circuit breaker lets one trial call through and refuses others until it ends', () => {
     const { circuit, clock } = atTime({ failureCount: 1, restMs: 100 });
     circuit.failed('ENGINE_UNAVAILABLE');
     clock.nowMs = 99;
@@ -34,7 +34,7 @@ describe('a circuit', () => {
     expect([circuit.enter(), circuit.enter()]).toEqual([undefined, undefined]);
   });
 
-  it('rests anew when the try fails', () => {
+  it('the circuit breaker opens again when the trial call fails', () => {
     const { circuit, clock } = atTime({ failureCount: 1, restMs: 100 });
     circuit.failed('ENGINE_UNAVAILABLE');
     clock.nowMs = 100;
@@ -46,7 +46,7 @@ describe('a circuit', () => {
     expect(circuit.enter()).toBeUndefined();
   });
 
-  it('lets the next call try where the first was aborted', () => {
+  it('the circuit breaker lets the next call try if the trial call was aborted', () => {
     const { circuit, clock } = atTime({ failureCount: 1, restMs: 100 });
     circuit.failed('ENGINE_UNAVAILABLE');
     clock.nowMs = 100;

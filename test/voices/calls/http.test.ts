@@ -7,7 +7,8 @@ import type { Timeouts } from '../../../voices/calls/call-policy.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
 const { signal } = new AbortController();
-const context = (timeouts: Partial<Timeouts> = {}): EngineContext => openContext('voice', { care: [{ timeouts }] });
+const context = (timeouts: Partial<Timeouts> = {}): EngineContext =>
+  openContext('voice', { callPolicy: [{ timeouts }] });
 let raw: Server | undefined;
 const sockets = new Set<Socket>();
 
@@ -17,7 +18,7 @@ afterEach(() => {
   raw = undefined;
 });
 
-/** A server that answers every connection with these bytes, and nothing more. */
+/** A server that answers every connection with these bytes. */
 async function openRaw(bytes: string): Promise<number> {
   raw = createServer((socket) => {
     sockets.add(socket);
@@ -44,8 +45,8 @@ async function* drips(count: number, everyMs: number): AsyncGenerator<string> {
   }
 }
 
-describe('a request', () => {
-  it('sends JSON, bytes or a form', async () => {
+describe('HTTP request', () => {
+  it('an HTTP request sends JSON, bytes or a form', async () => {
     await using server = await openEcho();
     const url = `${server.url}/echo`;
     expect(await sendForJson(context(), { url, json: { a: 1 } }, { signal })).toEqual({ a: 1 });
@@ -57,7 +58,7 @@ describe('a request', () => {
     expect(sent?.get('file')).toHaveProperty('name', 'a.wav');
   });
 
-  it('uses its connection again', async () => {
+  it('HTTP requests reuse their connection', async () => {
     await using server = await openEcho();
     for (const text of ['a', 'b', 'c']) {
       const bytes = await sendForBytes(context(), { url: `${server.url}/echo`, bytes: Buffer.from(text) }, { signal });
@@ -66,7 +67,7 @@ describe('a request', () => {
     expect(server.connections).toBe(1);
   });
 
-  it('has patience with a slow reader', async () => {
+  it('an HTTP response waits for a slow reader', async () => {
     await using server = await openEcho();
     const { body } = await send(context({ betweenBytesMs: 60 }), { url: `${server.url}/slow` }, { signal });
     let text = '';
@@ -97,7 +98,7 @@ describe('a request', () => {
       async (): Promise<string> => `https://127.0.0.1:${await openRaw('HTTP/1.1 400 Bad Request\r\n\r\n')}`,
       {},
       'ENGINE_UNAVAILABLE',
-      'http and https',
+      'must begin with http or https',
     ],
     [
       'the handshake never ends',
@@ -107,11 +108,11 @@ describe('a request', () => {
       'no connection',
     ],
     [
-      'no answer comes',
+      'no response comes',
       async (): Promise<string> => `http://127.0.0.1:${await openRaw('')}`,
       { firstByteMs: 30 },
       'ENGINE_TIMEOUT',
-      'no answer',
+      'no response',
     ],
     [
       'the answer stops',
@@ -119,20 +120,20 @@ describe('a request', () => {
         `http://127.0.0.1:${await openRaw('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc')}`,
       { betweenBytesMs: 30 },
       'ENGINE_TIMEOUT',
-      'nothing further',
+      'no further data',
     ],
-  ] as const)('says so when %s', async (_name, url, timeouts, code, words) => {
+  ] as const)('an HTTP request fails with a clear error when %s', async (_name, url, timeouts, code, words) => {
     const asking = sendForBytes(context(timeouts), { url: await url() }, { signal });
     await expect(asking).rejects.toMatchObject({ code, detail: expect.stringContaining(words) });
   });
 
-  it('does not follow the server elsewhere', async () => {
+  it('an HTTP request does not follow redirects', async () => {
     await using server = await openEcho();
     const asking = send(context(), { url: `${server.url}/away` }, { signal });
     await expect(asking).rejects.toMatchObject({ code: 'ENGINE_REFUSED', status: 307 });
   });
 
-  it('that is aborted closes its connection at once, and throws the reason', async () => {
+  it('an aborted HTTP request closes its connection at once and throws the reason', async () => {
     await using server = await openEcho();
     const controller = new AbortController();
     const reason = new Error('the user spoke');

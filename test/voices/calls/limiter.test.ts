@@ -3,8 +3,8 @@ import { openLimiter } from '../../../voices/calls/limiter.ts';
 
 const { signal } = new AbortController();
 
-describe('a limiter', () => {
-  it('lets so many in at a time, in the order in which they came', async () => {
+describe('limiter', () => {
+  it('the limiter admits a fixed number at a time, in order of arrival', async () => {
     const limiter = openLimiter(2);
     const order: string[] = [];
     const leave = [await limiter.enter({ signal }), await limiter.enter({ signal })];
@@ -18,7 +18,7 @@ describe('a limiter', () => {
     expect(order).toEqual(['first', 'second']);
   });
 
-  it('keeps nobody waiting behind somebody who asks for much', async () => {
+  it('the limiter keeps no owner waiting behind another owner’s many calls', async () => {
     const limiter = openLimiter(1);
     const [greedy, modest] = [{}, {}];
     const order: string[] = [];
@@ -34,7 +34,7 @@ describe('a limiter', () => {
     expect(order).toEqual(['modest', 'greedy 1', 'greedy 2']);
   });
 
-  it('forgets who gives up waiting', async () => {
+  it('the limiter forgets a call that stops waiting', async () => {
     const limiter = openLimiter(1);
     const leave = await limiter.enter({ signal });
     const controller = new AbortController();
@@ -47,7 +47,7 @@ describe('a limiter', () => {
     expect(limiter.running).toBe(0);
   });
 
-  it('takes a place back once, however often it is given', async () => {
+  it('the limiter frees a place only once, however often it is released', async () => {
     const limiter = openLimiter(1);
     const leave = await limiter.enter({ signal });
     leave();
@@ -56,7 +56,7 @@ describe('a limiter', () => {
     expect(limiter.running).toBe(1);
   });
 
-  it('lets in who waits for nobody only when all others are gone, and has them give way to whoever comes', async () => {
+  it('the limiter admits a background call only when no other call runs, and asks it to give way to the next', async () => {
     const limiter = openLimiter(2);
     const told: string[] = [];
     const leaveTalk = await limiter.enter({ signal });

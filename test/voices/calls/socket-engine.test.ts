@@ -12,7 +12,7 @@ import { pcmOf } from '../../fakes/server-audio.ts';
 
 // A protocol made up for this test: it shows that the suite and its faults work over WebSockets, and how an adapter is built on them.
 
-/** Text in, binary sound out, `{"done":true}` at the end. */
+/** Text in, binary audio out, `{"done":true}` at the end. */
 function openToy(context: EngineContext, url: string): SpeechSynthesizer {
   async function* render(text: string, { signal }: RenderOptions): AsyncGenerator<PcmBlock> {
     const socket = await openSocket(context, { url, headers: { authorization: `Bearer ${context.key}` } }, { signal });
@@ -30,7 +30,7 @@ async function* soundOf(socket: UpstreamSocket, context: EngineContext): AsyncGe
   const { firstByteMs, betweenBytesMs } = context.timeouts;
   for (let limitMs = firstByteMs; ; limitMs = betweenBytesMs) {
     const message = await socket.receive(limitMs);
-    if (message === undefined) throw badReply(context, 'a goodbye instead of sound');
+    if (message === undefined) throw badReply(context, 'a goodbye instead of audio');
     if (typeof message !== 'string') yield message;
     else if (message === '{"done":true}') return;
     else throw badReply(context, 'something that is no event');
@@ -55,7 +55,7 @@ synthesizerConformance({
           }),
       },
     );
-    const engine = openToy(openContext('toy', { key: secretKey, care: [care] }), `${server.url}/speak`);
+    const engine = openToy(openContext('toy', { key: secretKey, callPolicy: [care] }), `${server.url}/speak`);
     const upstream = { server, route: 'WS /speak' };
     return { engine, upstream, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
   },

@@ -3,11 +3,11 @@ import { openContext } from '../../../voices/calls/context.ts';
 import { openSocketPool, type PooledSocket, type SocketPool } from '../../../voices/calls/dashscope/socket-pool.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
-const context = openContext('voice', { care: [{ timeouts: { connectMs: 500 } }] });
+const context = openContext('voice', { callPolicy: [{ timeouts: { connectMs: 500 } }] });
 const { signal } = new AbortController();
 const asItIs = async (socket: PooledSocket): Promise<PooledSocket> => socket;
 
-/** Says what it hears; "bye" ends the talk. */
+/** Echoes messages; "bye" closes the connection. */
 function openEcho(): Promise<EngineServer> {
   return openEngineServer(
     {},
@@ -29,8 +29,8 @@ async function echo(socket: PooledSocket, text: string): Promise<unknown> {
   return socket.receive();
 }
 
-describe('connections that are kept', () => {
-  it('serve again when they were given back, and not when they were closed', async () => {
+describe('socket pool', () => {
+  it('a socket that was returned to the pool is reused, unless it has closed', async () => {
     await using server = await openEcho();
     const pool = poolTo(server);
     const one = await pool.take(signal, asItIs);
@@ -44,7 +44,7 @@ describe('connections that are kept', () => {
     expect(server.connections).toBe(2);
   });
 
-  it('are hung up when nobody wants them for long', async () => {
+  it('an idle socket is closed after a while', async () => {
     await using server = await openEcho();
     const socket = await poolTo(server, 1).take(signal, asItIs);
     expect(server.open).toBe(1);
@@ -52,7 +52,7 @@ describe('connections that are kept', () => {
     await expect.poll(() => server.open).toBe(0);
   });
 
-  it('are hung up at once when the pool is closed, and what is given back later too', async () => {
+  it('closing the pool closes its sockets, and sockets returned later too', async () => {
     await using server = await openEcho();
     const pool = poolTo(server);
     const [free, busy] = [await pool.take(signal, asItIs), await pool.take(signal, asItIs)];
@@ -64,7 +64,7 @@ describe('connections that are kept', () => {
     await expect.poll(() => server.open).toBe(0);
   });
 
-  it('are cut by the signal of their use alone', async () => {
+  it('a pooled socket is cut only by the signal of its current use', async () => {
     await using server = await openEcho();
     const pool = poolTo(server);
     const [before, now] = [new AbortController(), new AbortController()];
@@ -79,7 +79,7 @@ describe('connections that are kept', () => {
     await expect.poll(() => server.open).toBe(0);
   });
 
-  it('that the server has closed meanwhile are replaced', async () => {
+  it('a pooled socket that the server has closed is replaced', async () => {
     await using server = await openEcho();
     const pool = poolTo(server);
     const socket = await pool.take(signal, asItIs);

@@ -4,9 +4,9 @@ import { openSocket, type UpstreamSocket } from '../../../voices/calls/socket.ts
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
 const { signal } = new AbortController();
-const context = openContext('voice', { care: [{ timeouts: { connectMs: 50 } }] });
+const context = openContext('voice', { callPolicy: [{ timeouts: { connectMs: 50 } }] });
 
-/** Says what it hears, and "hello" first; "bye" and "die" end the talk. */
+/** Sends "hello", then echoes messages; "bye" and "die" end the connection. */
 function openEcho(): Promise<EngineServer> {
   return openEngineServer(
     {},
@@ -26,8 +26,8 @@ function openEcho(): Promise<EngineServer> {
 const connect = (server: EngineServer, options = { signal }): Promise<UpstreamSocket> =>
   openSocket(context, { url: `${server.url}/echo`, headers: { authorization: 'Bearer key' } }, options);
 
-describe('a socket to an engine', () => {
-  it('carries texts and bytes, in order, until the server says goodbye', async () => {
+describe('engine socket', () => {
+  it('the engine socket carries texts and bytes in order until the server closes', async () => {
     await using server = await openEcho();
     const socket = await connect(server);
     socket.send('one');
@@ -45,13 +45,13 @@ describe('a socket to an engine', () => {
     ['does not accept the key', { kind: 'status', status: 401 }, 'ENGINE_REFUSED'],
     ['resets the connection', { kind: 'reset' }, 'ENGINE_UNAVAILABLE'],
     ['never ends its handshake', { kind: 'hang' }, 'ENGINE_TIMEOUT'],
-  ] as const)('is not opened by a server that %s', async (_name, fault, code) => {
+  ] as const)('the engine socket fails to open on a server that %s', async (_name, fault, code) => {
     await using server = await openEcho();
     server.breaks(fault);
     await expect(connect(server)).rejects.toMatchObject({ code });
   });
 
-  it('fails where the server breaks off', async () => {
+  it('the engine socket fails when the server drops the connection', async () => {
     await using server = await openEcho();
     const socket = await connect(server);
     expect(await socket.receive()).toBe('hello');
@@ -59,7 +59,7 @@ describe('a socket to an engine', () => {
     await expect(socket.receive()).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
   });
 
-  it('waits so long for a message, then hangs up', async () => {
+  it('the engine socket waits a limited time for a message, then disconnects', async () => {
     await using server = await openEcho();
     const socket = await connect(server);
     await socket.receive();
@@ -67,7 +67,7 @@ describe('a socket to an engine', () => {
     await expect.poll(() => server.open).toBe(0);
   });
 
-  it('that is aborted is cut at once, and throws the reason', async () => {
+  it('aborting the engine socket disconnects at once and throws the reason', async () => {
     await using server = await openEcho();
     const controller = new AbortController();
     const reason = new Error('the user spoke');
@@ -79,7 +79,7 @@ describe('a socket to an engine', () => {
     await expect.poll(() => server.abandoned).toBe(1);
   });
 
-  it('that is aborted before it is open throws the reason', async () => {
+  it('aborting the engine socket before it is open throws the reason', async () => {
     await using server = await openEcho();
     server.breaks({ kind: 'hang' });
     const controller = new AbortController();

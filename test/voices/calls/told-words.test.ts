@@ -11,7 +11,7 @@ import { tone } from '../../fakes/vad.ts';
 
 const text = 'Mind the step, traveller, and the low beam. ';
 
-/** Sound of so many milliseconds, in blocks of 100 ms. */
+/** Audio of this many milliseconds, in blocks of 100 ms. */
 async function* sound(ms: number, sampleRate = 24_000): AsyncGenerator<PcmBlock> {
   for (let at = 0; at < ms; at += 100) yield { samples: tone(Math.min(100, ms - at), sampleRate), sampleRate };
 }
@@ -30,12 +30,12 @@ function told(
 const lengthMs = (pieces: readonly TimedAudio[]): number =>
   pieces.reduce((sum, { samples }) => sum + samples.length, 0) / 24;
 
-describe('the words of sound whose length is not known yet', () => {
+describe('estimated word timings', () => {
   it.each([
     ['as long as guessed', 3_300],
     ['shorter', 900],
     ['longer', 9_000],
-  ])('are told with it, all of them, when it is %s', async (_name, ms) => {
+  ])('all words come with the audio when it is %s', async (_name, ms) => {
     const pieces = await told(sound(ms));
     expect(pieces.map((piece) => piece.text).join('')).toBe(text);
     expect(lengthMs(pieces)).toBeCloseTo(ms, 0);
@@ -44,7 +44,7 @@ describe('the words of sound whose length is not known yet', () => {
     }
   });
 
-  it('come neither at once nor at the end', async () => {
+  it('the words come neither all at once nor all at the end', async () => {
     const pieces = await told(sound(3_300));
     const half = pieces
       .slice(0, pieces.length / 2)
@@ -54,7 +54,7 @@ describe('the words of sound whose length is not known yet', () => {
     expect(half.length).toBeLessThan(text.length * 0.8);
   });
 
-  it('are guessed better once it is known how fast the voice is', async () => {
+  it('the estimate improves once the speaking rate of the voice is known', async () => {
     const pace: SpeakingRate = { msPerUnit: undefined };
     await told(sound(9_000), { pace });
     expect(pace.msPerUnit).toBeCloseTo(9_000 / speechUnits(text));
@@ -66,33 +66,33 @@ describe('the words of sound whose length is not known yet', () => {
     expect(third.length).toBeLessThan(text.length * 0.5);
   });
 
-  it('need no spaces between them', async () => {
+  it('the words need no spaces between them', async () => {
     const pieces = await told(sound(1_500), {}, '你好，旅人。');
     expect(pieces.map((piece) => piece.text).join('')).toBe('你好，旅人。');
     expect(pieces.filter((piece) => piece.text !== '').length).toBeGreaterThan(2);
   });
 });
 
-describe('the sound', () => {
-  it('that comes whole is told in one piece, its words over all of it', async () => {
+describe('streamed speech', () => {
+  it('audio that comes whole is one chunk with its words spread over all of it', async () => {
     const [piece, ...others] = await told(sound(2_000), { comesWhole: true });
     expect(others).toEqual([]);
     expect(piece?.text).toBe(text);
     expect(piece?.words.at(-1)?.endMs).toBeCloseTo(2_000, -1);
   });
 
-  it('is brought to the wanted rate', async () => {
+  it('streamed audio is resampled to the requested rate', async () => {
     expect(lengthMs(await told(sound(1_000, 32_000)))).toBeCloseTo(1_000, 0);
   });
 
-  it.each([true, false])('fades out where the engine ends in noise (whole: %s)', async (comesWhole) => {
+  it.each([true, false])('audio that ends abruptly is faded out (in one piece: %s)', async (comesWhole) => {
     const pieces = await told(sound(1_000), { comesWhole, fadeOutMs: 40 });
     const last = pieces.at(-1)?.samples ?? new Float32Array(0);
     const peak = (samples: Float32Array): number => samples.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
     expect(peak(last.slice(-48))).toBeLessThan(0.05);
   });
 
-  it('is nothing where nothing comes', async () => {
+  it('no audio gives no chunk', async () => {
     expect(await told(sound(0))).toEqual([]);
     expect(await told(sound(0), { comesWhole: true })).toEqual([]);
   });

@@ -21,24 +21,24 @@ async function refusal(weights: Parameters<typeof checkWeights>[1]): Promise<str
   return (failure as { detail: string }).detail;
 }
 
-describe('weights', () => {
-  it('are found where they are what the user trusts, in any case of letters', async () => {
+describe('weights files', () => {
+  it('weights are accepted if they match the trusted hash, in any case of letters', async () => {
     const weights = { model: { path: place, sha256: sha256.toUpperCase() }, other: undefined };
     expect(await checkWeights('ear', weights)).toEqual({ model: place });
   });
 
-  it('that are missing are named', async () => {
+  it('missing weights are reported by path', async () => {
     const nowhere = path.join(folder, 'nowhere.onnx');
     expect(await refusal({ model: { path: nowhere, sha256 } })).toContain(nowhere);
   });
 
-  it('that are empty are not what nobody trusts', async () => {
+  it('an empty weights file is not taken for an unpinned one', async () => {
     const empty = path.join(folder, 'empty.onnx');
     await writeFile(empty, '');
     expect(await refusal({ model: { path: empty, sha256: '' } })).toContain('is empty');
   });
 
-  it('that are cut short or damaged are not loaded: both hashes are told, and the size', async () => {
+  it('truncated or damaged weights are not loaded, and the error has both hashes and the size', async () => {
     const cut = path.join(folder, 'cut.onnx');
     await writeFile(cut, bytes.subarray(0, 7));
     const detail = await refusal({ model: { path: cut, sha256 } });
@@ -47,13 +47,13 @@ describe('weights', () => {
     expect(detail).toContain('7 bytes');
   });
 
-  it('that nobody has pinned are told with their hashes, all of them', async () => {
+  it('unpinned weights are reported with the hashes of all their files', async () => {
     const detail = await refusal({ model: { path: place, sha256: '' }, tokens: { path: place, sha256: '' } });
     expect(detail).toContain(`"model": ${sha256}`);
     expect(detail).toContain(`"tokens": ${sha256}`);
   });
 
-  it('may be a folder, whose hash is that of the list of its files', async () => {
+  it('weights may be a folder, whose hash is that of its file list', async () => {
     const tree = path.join(folder, 'espeak-ng-data');
     await mkdir(path.join(tree, 'lang/gmw'), { recursive: true });
     await writeFile(path.join(tree, 'phontab'), 'one');
@@ -66,8 +66,8 @@ describe('weights', () => {
   });
 });
 
-describe('an optional package', () => {
-  it('that is not installed is told with the command that installs it', async () => {
+describe('optional package', () => {
+  it('a missing optional package is reported with the command that installs it', async () => {
     const name = 'no-such-package-of-ours';
     await expect(importOptional('ear', name, () => import(name))).rejects.toMatchObject({
       code: 'ENGINE_MISSING',
@@ -75,7 +75,7 @@ describe('an optional package', () => {
     });
   });
 
-  it('that does not load here is told as such', async () => {
+  it('an optional package that does not load here is reported as such', async () => {
     const broken = (): Promise<never> => Promise.reject(new Error('wrong ELF class'));
     const failure = { code: 'ENGINE_MISSING', detail: expect.stringContaining(process.arch) };
     await expect(importOptional('ear', 'sherpa-onnx-node', broken)).rejects.toMatchObject(failure);

@@ -43,7 +43,7 @@ async function failure(path: string, changes: Partial<AudioFileOptions> = {}): P
 }
 
 describe('reading a recording', () => {
-  it('gives mono at the rate asked for, from WAV and from what ffmpeg knows', async () => {
+  it('a recording is read as mono at the requested rate, from WAV and from what ffmpeg knows', async () => {
     const names = ['tone.wav', 'tone.flac', 'tone.mp3', 'tone.m4a', 'tone.webm', 'extensible.wav', '-odd: name.ogg'];
     for (const name of names) {
       const frame = await read(at(name), { sampleRate: 24_000 });
@@ -55,38 +55,38 @@ describe('reading a recording', () => {
     }
   });
 
-  it('leaves samples as they are where nothing is to be converted', async () => {
+  it('the samples of a recording are unchanged if nothing needs converting', async () => {
     const samples = Float32Array.of(0.5, -0.25, 0.125);
     await writeWav(at('exact.wav'), samples, 16_000);
     expect((await read(at('exact.wav'))).samples).toEqual(samples);
   });
 
-  it('reads what is there of a file that breaks off', async () => {
+  it('a truncated recording is read as far as it goes', async () => {
     const whole = await wavBytes(tone(16_000, 2), 16_000);
     await writeFile(at('cut.wav'), whole.subarray(0, 44 + 16_000));
     expect((await read(at('cut.wav'))).samples).toHaveLength(8_000);
   });
 
-  it('reserves nothing for ten hours that only the header claims', async () => {
+  it('no memory is reserved for ten hours that only the WAV header claims', async () => {
     const bytes = await wavBytes(tone(16_000, 1), 16_000);
     bytes.writeUInt32LE(16_000 * 2 * 36_000, 40);
     await writeFile(at('liar.wav'), bytes);
     expect((await read(at('liar.wav'))).samples).toHaveLength(16_000);
   });
 
-  it('names what is not there', async () => {
+  it('a missing recording is reported by name', async () => {
     expect(await failure(at('absent.wav'))).toBe('audio_file_not_found');
     expect(await failure(at('tone.wav/deeper.wav'))).toBe('audio_file_not_found');
   });
 
-  it('names what is empty', async () => {
+  it('an empty recording is reported by name', async () => {
     await writeFile(at('empty.wav'), '');
     await writeWav(at('silent.wav'), new Float32Array(0), 16_000);
     expect(await failure(at('empty.wav'))).toBe('audio_file_empty');
     expect(await failure(at('silent.wav'))).toBe('audio_file_empty');
   });
 
-  it('names what is no recording', async () => {
+  it('a file that is no recording is reported by name', async () => {
     const playlist = `#EXTM3U\n#EXTINF:2,\nfile://${at('tone.wav')}\n`;
     await writeFile(at('text.wav'), 'This is no sound. '.repeat(500));
     await writeFile(
@@ -100,21 +100,21 @@ describe('reading a recording', () => {
     }
   });
 
-  it('refuses a file that is too large before it reads it', async () => {
+  it('a file that is too large is refused before it is read', async () => {
     await writeFile(at('large.wav'), await wavBytes(tone(16_000, 1), 16_000));
     await truncate(at('large.wav'), 201 * 2 ** 20);
     expect(await failure(at('large.wav'))).toBe('audio_file_too_large');
     expect(await failure(at('tone.wav'), { maxBytes: 1_000 })).toBe('audio_file_too_large');
   });
 
-  it('refuses a recording that is too long, however it is packed', async () => {
+  it('a recording that is too long is refused, however it is compressed', async () => {
     for (const name of ['tone.wav', 'tone.flac', 'tone.mp3']) {
       expect(await failure(at(name), { maxSeconds: 1.5 })).toBe('audio_file_too_long');
     }
     expect((await read(at('tone.wav'), { maxSeconds: 2 })).samples).toHaveLength(32_000);
   });
 
-  it('refuses ten hours without reading them all', async () => {
+  it('a recording of ten hours is refused without reading all of it', async () => {
     const bytes = await wavBytes(tone(8_000, 1), 8_000);
     bytes.writeUInt32LE(36_000 * 8_000 * 2, 40);
     await writeFile(at('hours.wav'), bytes);
@@ -122,11 +122,11 @@ describe('reading a recording', () => {
     expect(await failure(at('hours.wav'), { maxBytes: 2 ** 30, timeoutMs: 20_000 })).toBe('audio_file_too_long');
   });
 
-  it('stops when the time is up', async () => {
+  it('reading a recording stops at its time limit', async () => {
     expect(await failure(at('tone.flac'), { timeoutMs: 1 })).toBe('audio_file_timeout');
   });
 
-  it('throws the reason of an abort, before or during the reading', async () => {
+  it('an abort before or during the reading throws its reason', async () => {
     await expect(read(at('tone.wav'), { signal: AbortSignal.abort('late') })).rejects.toBe('late');
     for (const name of ['tone.wav', 'tone.flac']) {
       const abort = new AbortController();
@@ -136,11 +136,11 @@ describe('reading a recording', () => {
     }
   });
 
-  it('refuses a rate it cannot give', async () => {
+  it('an invalid sample rate is refused', async () => {
     await expect(read(at('tone.wav'), { sampleRate: 500 })).rejects.toBeInstanceOf(RangeError);
   });
 
-  it.skipIf(!sharedAvailable)('reads real recordings', async () => {
+  it.skipIf(!sharedAvailable)('real recordings are read', async () => {
     const lengths = { 'libri-1998-15444-0001.flac': 6.025, 'LJ001-0002.wav': 1.9, 'jfk.wav': 11 };
     for (const [name, seconds] of Object.entries(lengths)) {
       const { samples } = await read(sharedPath(`audio/${name}`));

@@ -23,19 +23,19 @@ function windows(text: string): number[] {
   });
 }
 
-describe('edges', () => {
-  it('start where the first window of speech starts and end where the first silent window starts', () => {
+describe('VAD hysteresis', () => {
+  it('speech starts at its first window and ends at the first silent window', () => {
     expect(run(windows('2n 4s 5n'))).toEqual([
       { type: 'speech-start', atMs: 64 },
       { type: 'speech-end', atMs: 192 },
     ]);
   });
 
-  it('bridge gaps shorter than the minimum silence', () => {
+  it('silence shorter than the minimum does not end speech', () => {
     expect(run(windows('2s 4n 2s 4n 1s'))).toEqual([{ type: 'speech-start', atMs: 0 }]);
   });
 
-  it('report a start only after the minimum of speech, dated back', () => {
+  it('a speech start is reported only after the minimum of speech, with its true time', () => {
     const edges = createVadHysteresis({ ...policy, minSpeechMs: 90 });
     expect(edges.push(0.1)).toBeUndefined();
     expect(edges.push(0.9)).toBeUndefined();
@@ -45,11 +45,11 @@ describe('edges', () => {
     expect(edges.speaking).toBe(true);
   });
 
-  it('forget speech that was too short', () => {
+  it('speech shorter than the minimum is ignored', () => {
     expect(run(windows('2s 1n 2s 1n 2s 1n'), { minSpeechMs: 96 })).toEqual([]);
   });
 
-  it('begin no speech between the thresholds, and end none there', () => {
+  it('probabilities between the two thresholds neither start nor end speech', () => {
     expect(run(windows('9m'))).toEqual([]);
     expect(run(windows('1s 20m'))).toEqual([{ type: 'speech-start', atMs: 0 }]);
     expect(run(windows('1s 1n 9m 1n'))).toEqual([
@@ -58,11 +58,11 @@ describe('edges', () => {
     ]);
   });
 
-  it('end at once without a minimum of silence', () => {
+  it('speech ends at once if the minimum silence is zero', () => {
     expect(run(windows('1s 1n 1s 1n'), { minSilenceMs: 0 }).map((edge) => edge.atMs)).toEqual([0, 32, 64, 96]);
   });
 
-  it('take a probability that is no number for nothing', () => {
+  it('a probability of NaN counts as zero', () => {
     expect(run([Number.NaN, 0.9, Number.NaN])).toEqual([{ type: 'speech-start', atMs: 32 }]);
   });
 
@@ -76,7 +76,7 @@ describe('edges', () => {
     .array(fc.tuple(fc.constantFrom(0.1, 0.4, 0.9), fc.integer({ min: 1, max: 30 })), { maxLength: 20 })
     .map((runs) => runs.flatMap(([probability, count]) => Array.from({ length: count }, () => probability)));
 
-  it('alternate, lie in the past on window borders, and never go back in time', () => {
+  it('speech starts and ends alternate at past window borders, in order of time', () => {
     fc.assert(
       fc.property(anyPolicy, fc.oneof(anyWindows, longRuns), (settings, probabilities) => {
         const edges = createVadHysteresis(settings);
@@ -95,7 +95,7 @@ describe('edges', () => {
     );
   });
 
-  it('never start without the minimum of speech, nor end without the minimum of silence', () => {
+  it('speech never starts or ends without the minimum of speech or silence', () => {
     fc.assert(
       fc.property(anyPolicy, fc.oneof(anyWindows, longRuns), (settings, probabilities) => {
         const edges = createVadHysteresis(settings);
@@ -116,24 +116,27 @@ describe('edges', () => {
     );
   });
 
-  it.skipIf(!sharedAvailable)('over Silero equal those of its own iterator, sample for sample', async () => {
-    const golden = JSON.parse(readFileSync(sharedPath('golden/silero_v6.2_vaditerator_events.json'), 'utf8')) as {
-      params: { min_silence_ms: number; speech_pad_ms: number };
-      events: Record<string, ({ start: number } | { end: number })[]>;
-    };
-    const silero = openSilero();
-    for (const clip of ['jfk', 'aishell-BAC009S0724W0121']) {
-      const { samples } = await readWav(sharedPath(`audio/${clip}.wav`));
-      const stream = silero.open();
-      const chunks = new Rechunker(silero.windowSamples).push(samples);
-      const scores = await Promise.all(chunks.map((window) => stream.score(window)));
-      const found = run(scores, { minSilenceMs: golden.params.min_silence_ms }).map((edge) => {
-        const at = edge.atMs * 16;
-        const pad = golden.params.speech_pad_ms * 16;
-        return edge.type === 'speech-start' ? { start: Math.max(0, at - pad) } : { end: at + pad };
-      });
-      expect(found).toEqual(golden.events[clip]);
-    }
-    await silero.close();
-  });
+  it.skipIf(!sharedAvailable)(
+    'over Silero, speech starts and ends equal those of Silero’s own iterator, sample for sample',
+    async () => {
+      const golden = JSON.parse(readFileSync(sharedPath('golden/silero_v6.2_vaditerator_events.json'), 'utf8')) as {
+        params: { min_silence_ms: number; speech_pad_ms: number };
+        events: Record<string, ({ start: number } | { end: number })[]>;
+      };
+      const silero = openSilero();
+      for (const clip of ['jfk', 'aishell-BAC009S0724W0121']) {
+        const { samples } = await readWav(sharedPath(`audio/${clip}.wav`));
+        const stream = silero.open();
+        const chunks = new Rechunker(silero.windowSamples).push(samples);
+        const scores = await Promise.all(chunks.map((window) => stream.score(window)));
+        const found = run(scores, { minSilenceMs: golden.params.min_silence_ms }).map((edge) => {
+          const at = edge.atMs * 16;
+          const pad = golden.params.speech_pad_ms * 16;
+          return edge.type === 'speech-start' ? { start: Math.max(0, at - pad) } : { end: at + pad };
+        });
+        expect(found).toEqual(golden.events[clip]);
+      }
+      await silero.close();
+    },
+  );
 });

@@ -26,8 +26,8 @@ function slowPower(samples: Float64Array): number[] {
   });
 }
 
-describe('the DFT of two frames at once', () => {
-  it.each([1, 2, 3, 4, 6, 15, 34, 107, 128, 321, 400])('gives the powers of the definition for %i samples', (size) => {
+describe('DFT of two frames at once', () => {
+  it.each([1, 2, 3, 4, 6, 15, 34, 107, 128, 321, 400])('the twin DFT equals the definition for %i samples', (size) => {
     const [first, second] = [Float64Array.from(noise(size, 3)), Float64Array.from(noise(size, 11))];
     const powers = [new Float64Array((size >> 1) + 1), new Float64Array((size >> 1) + 1)] as const;
     createTwinDft(size).powerSpectra(first, second, ...powers);
@@ -37,25 +37,25 @@ describe('the DFT of two frames at once', () => {
     }
   });
 
-  it.each([0, -3, 2.5])('refuses the size %d', (size) => {
+  it.each([0, -3, 2.5])('the twin DFT refuses the size %d', (size) => {
     expect(() => createTwinDft(size)).toThrow(RangeError);
   });
 });
 
-describe('Kaldi’s fbank', () => {
-  it('has a frame wherever 25 ms fit in', () => {
+describe('Kaldi fbank', () => {
+  it('fbank has a frame wherever 25 ms fit in', () => {
     expect([0, 399, 400, 559, 560, 16_000].map((length) => kaldiFbank(noise(length)).frames)).toEqual([
       0, 0, 1, 1, 2, 98,
     ]);
   });
 
-  it('is as low as it goes in silence', () => {
+  it('fbank of silence is at its floor', () => {
     const { values } = kaldiFbank(new Float32Array(1_600));
     expect(values).toHaveLength(8 * 80);
     for (const value of values) expect(value).toBeCloseTo(-15.9424, 4);
   });
 
-  it('does not hear an offset, and scales as the logarithm does', () => {
+  it('fbank ignores an offset and scales as the logarithm does', () => {
     const sound = noise(4_000);
     const plain = kaldiFbank(sound).values;
     const raised = kaldiFbank(sound.map((value) => value * 0.5 + 0.25)).values;
@@ -66,7 +66,7 @@ describe('Kaldi’s fbank', () => {
     }
   });
 
-  it('shows a tone in the band of its frequency, for any number of bands', () => {
+  it('fbank shows a tone in the band of its frequency, for any number of bands', () => {
     const tone = Float32Array.from({ length: 4_000 }, (_, index) => Math.sin((2 * Math.PI * 1_000 * index) / 16_000));
     const mel = (hertz: number): number => 1127 * Math.log(1 + hertz / 700);
     for (const bands of [23, 40, 80]) {
@@ -77,7 +77,7 @@ describe('Kaldi’s fbank', () => {
     }
   });
 
-  it('has a mean of nothing in each band once it was taken off', () => {
+  it('fbank has zero mean in each band once the mean was subtracted', () => {
     const fbank = subtractMean(kaldiFbank(noise(8_000)));
     for (let band = 0; band < fbank.bands; band += 1) {
       const column = fbank.values.filter((_, index) => index % fbank.bands === band);
@@ -97,26 +97,29 @@ interface GoldenFbank {
   readonly cmn_f100: readonly number[];
 }
 
-describe.skipIf(!sharedAvailable)('Kaldi’s fbank against kaldi-native-fbank', () => {
-  it.each(['jfk', 'aishell-BAC009S0724W0121'])('is that of %s to a thousandth, however it is set', async (name) => {
-    const golden = JSON.parse(readFileSync(sharedPath('golden/kaldi_fbank80.json'), 'utf8')) as Record<
-      string,
-      Record<string, GoldenFbank>
-    >;
-    const { signal } = new AbortController();
-    const { samples } = await readAudioFile(sharedPath(`audio/${name}.wav`), { sampleRate: 16_000, signal });
-    const cases = Object.values(golden[name] ?? {});
-    expect(cases).toHaveLength(3);
-    for (const { scale, window, frames, mean, f100, f200, cmn_f100: centred } of cases) {
-      const fbank = kaldiFbank(samples, { scale, window });
-      const distance = (frame: number, expected: readonly number[]): number =>
-        Math.max(...expected.map((value, band) => Math.abs((fbank.values[frame * 80 + band] as number) - value)));
-      expect(fbank.frames).toBe(frames);
-      expect(fbank.values.reduce((sum, value) => sum + value, 0) / fbank.values.length).toBeCloseTo(mean, 4);
-      expect(distance(100, f100)).toBeLessThan(1e-3);
-      expect(distance(200, f200)).toBeLessThan(1e-3);
-      subtractMean(fbank);
-      expect(distance(100, centred)).toBeLessThan(1e-3);
-    }
-  });
+describe.skipIf(!sharedAvailable)('fbank against kaldi-native-fbank', () => {
+  it.each(['jfk', 'aishell-BAC009S0724W0121'])(
+    'fbank equals kaldi-native-fbank on %s to a thousandth, for every setting',
+    async (name) => {
+      const golden = JSON.parse(readFileSync(sharedPath('golden/kaldi_fbank80.json'), 'utf8')) as Record<
+        string,
+        Record<string, GoldenFbank>
+      >;
+      const { signal } = new AbortController();
+      const { samples } = await readAudioFile(sharedPath(`audio/${name}.wav`), { sampleRate: 16_000, signal });
+      const cases = Object.values(golden[name] ?? {});
+      expect(cases).toHaveLength(3);
+      for (const { scale, window, frames, mean, f100, f200, cmn_f100: centred } of cases) {
+        const fbank = kaldiFbank(samples, { scale, window });
+        const distance = (frame: number, expected: readonly number[]): number =>
+          Math.max(...expected.map((value, band) => Math.abs((fbank.values[frame * 80 + band] as number) - value)));
+        expect(fbank.frames).toBe(frames);
+        expect(fbank.values.reduce((sum, value) => sum + value, 0) / fbank.values.length).toBeCloseTo(mean, 4);
+        expect(distance(100, f100)).toBeLessThan(1e-3);
+        expect(distance(200, f200)).toBeLessThan(1e-3);
+        subtractMean(fbank);
+        expect(distance(100, centred)).toBeLessThan(1e-3);
+      }
+    },
+  );
 });

@@ -26,8 +26,8 @@ function noise(length: number): Float64Array {
   });
 }
 
-describe('the DFT', () => {
-  it.each([2, 4, 6, 34, 200, 256, 400, 512])('gives the powers of the definition for %i samples', (size) => {
+describe('DFT', () => {
+  it.each([2, 4, 6, 34, 200, 256, 400, 512])('the DFT equals the definition for %i samples', (size) => {
     const samples = noise(size + 3);
     const power = new Float64Array(size / 2 + 1);
     createRealDft(size).powerSpectrum(samples, 3, power);
@@ -35,13 +35,13 @@ describe('the DFT', () => {
     for (const [bin, value] of power.entries()) expect(value).toBeCloseTo(expected[bin] as number, 8);
   });
 
-  it.each([0, 1, 321])('refuses the size %i', (size) => {
+  it.each([0, 1, 321])('the DFT refuses the size %i', (size) => {
     expect(() => createRealDft(size)).toThrow(RangeError);
   });
 });
 
 describe('log-mel features', () => {
-  it('are as low as they go in silence, of whatever length', () => {
+  it('log-mel features of silence are at their floor, whatever its length', () => {
     expect(whisperLogMel(new Float32Array(0)).frames).toBe(0);
     expect(whisperLogMel(new Float32Array(200)).frames).toBe(0);
     const { frames, values } = whisperLogMel(new Float32Array(1_639));
@@ -49,7 +49,7 @@ describe('log-mel features', () => {
     expect(new Set(values)).toEqual(new Set([-1.5]));
   });
 
-  it('have 800 frames of the end of a turn, however long it was', () => {
+  it('log-mel features are the last 800 frames of a turn, however long it was', () => {
     for (const length of [0, 5, 16_000, 128_000, 400_000]) {
       const { frames, values } = smartTurnFeatures(Float32Array.from(noise(length)));
       expect(frames).toBe(800);
@@ -58,14 +58,14 @@ describe('log-mel features', () => {
     }
   });
 
-  it('do not depend on how loud a turn was', () => {
+  it('log-mel features do not depend on loudness', () => {
     const turn = Float32Array.from(noise(20_000), (value) => value * 0.3);
     const loud = smartTurnFeatures(turn).values;
     const soft = smartTurnFeatures(turn.map((value) => value / 8)).values;
     for (const [index, value] of loud.entries()) expect(Math.abs(value - (soft[index] as number))).toBeLessThan(0.01);
   });
 
-  it('show a tone in the band of its frequency', () => {
+  it('log-mel features show a tone in the band of its frequency', () => {
     const tone = Float32Array.from({ length: 16_000 }, (_, index) => Math.sin((2 * Math.PI * 1_000 * index) / 16_000));
     const { frames, values } = whisperLogMel(tone);
     const column = Array.from({ length: melBands }, (_, band) => values[band * frames + 50] as number);
@@ -86,7 +86,7 @@ describe.skipIf(!sharedAvailable)('log-mel features against the reference', () =
     ? (JSON.parse(readFileSync(sharedPath('golden/whisper_logmel80.json'), 'utf8')) as Golden)
     : {};
 
-  /** The largest difference from the frames that the reference tells. */
+  /** Largest difference from the reference's frames. */
   function distance({ frames, values }: LogMel, expected: GoldenClip): number {
     const columns = Object.entries(expected).filter(([key]) => /^f\d+$/.test(key)) as [string, readonly number[]][];
     const differences = columns.flatMap(([key, column]) =>
@@ -98,18 +98,21 @@ describe.skipIf(!sharedAvailable)('log-mel features against the reference', () =
 
   const meanOf = ({ values }: LogMel): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-  it.each(['jfk', 'aishell-BAC009S0724W0121'])('are those of %s to a thousandth', async (name) => {
-    const { signal } = new AbortController();
-    const { samples } = await readAudioFile(sharedPath(`audio/${name}.wav`), { sampleRate: 16_000, signal });
-    const expected = golden[name];
-    if (expected === undefined) throw new Error(`the reference has no ${name}`);
-    for (const [found, reference] of [
-      [whisperLogMel(samples), expected.whisper],
-      [smartTurnFeatures(samples), expected.smart_turn_8s],
-    ] as const) {
-      expect(found.frames).toBe(reference.frames);
-      expect(meanOf(found)).toBeCloseTo(reference.mean, 4);
-      expect(distance(found, reference)).toBeLessThan(1e-3);
-    }
-  });
+  it.each(['jfk', 'aishell-BAC009S0724W0121'])(
+    'log-mel features equal the reference on %s to a thousandth',
+    async (name) => {
+      const { signal } = new AbortController();
+      const { samples } = await readAudioFile(sharedPath(`audio/${name}.wav`), { sampleRate: 16_000, signal });
+      const expected = golden[name];
+      if (expected === undefined) throw new Error(`the reference has no ${name}`);
+      for (const [found, reference] of [
+        [whisperLogMel(samples), expected.whisper],
+        [smartTurnFeatures(samples), expected.smart_turn_8s],
+      ] as const) {
+        expect(found.frames).toBe(reference.frames);
+        expect(meanOf(found)).toBeCloseTo(reference.mean, 4);
+        expect(distance(found, reference)).toBeLessThan(1e-3);
+      }
+    },
+  );
 });

@@ -19,8 +19,8 @@ function packetsOf(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   return packets;
 }
 
-describe('an Ogg stream of Opus', () => {
-  it('gives back its packets, of any length, however its bytes are cut', () => {
+describe('Ogg Opus stream', () => {
+  it('the Ogg stream returns its packets, of any length, however its bytes are cut', () => {
     const packet = fc.uint8Array({ minLength: 1, maxLength: 1_300 });
     const pages = fc.array(fc.array(packet, { minLength: 1, maxLength: 5 }), { maxLength: 5 });
     fc.assert(
@@ -37,7 +37,7 @@ describe('an Ogg stream of Opus', () => {
     );
   });
 
-  it('counts its pages, and its time at 48 kHz', () => {
+  it('the Ogg stream counts its pages, and its time at 48 kHz', () => {
     const writer = openOggOpusWriter(24_000, 0);
     writer.head();
     const packet = Uint8Array.of(1, 2, 3);
@@ -48,11 +48,11 @@ describe('an Ogg stream of Opus', () => {
     ]);
   });
 
-  it('joins a packet that goes on over pages', () => {
+  it('an Ogg packet that continues over pages is joined', () => {
     const writer = openOggOpusWriter(24_000, 0);
     const long = Buffer.alloc(510, 7);
     const page = writer.page([long], 20);
-    // Without the empty last piece of its lacing it is not over: what follows is its rest.
+    // Without the empty last segment the packet continues on the next page.
     const [first, rest] = [withLacing(page, [255, 255], 0), withLacing(writer.page([Buffer.of(9)], 20), [1], 1)];
     expect(packetsOf(Buffer.concat([first, rest]), [1_000])).toEqual([Buffer.concat([long, Buffer.of(9)])]);
   });
@@ -61,11 +61,11 @@ describe('an Ogg stream of Opus', () => {
     ['something else', Buffer.from('{"type":"audio"}')],
     ['a page with a wrong byte', damaged(openOggOpusWriter(24_000, 0).page([Uint8Array.of(1, 2, 3, 4)], 20))],
     ['something else behind a page', Buffer.concat([openOggOpusWriter(24_000, 0).head(), Buffer.from('RIFF')])],
-  ])('is told from %s', (_name, bytes) => {
+  ])('an Ogg Opus stream is told from %s', (_name, bytes) => {
     expect(() => packetsOf(bytes, [5])).toThrow(OggFormatError);
   });
 
-  it('has a head that says how much to skip', () => {
+  it('the head of an Ogg Opus stream states the samples to skip', () => {
     const head = Buffer.from('4f707573486561640101380180bb0000000000', 'hex');
     expect([opusHeadSkip(head), isOpusHeader(head), isOpusHeader(Buffer.from('OpusTags...'))]).toEqual([
       312,
@@ -82,7 +82,7 @@ function damaged(page: Buffer): Buffer {
   return changed;
 }
 
-/** The same page with another lacing and flags, its checksum taken from a writer's own. */
+/** The same page with another lacing and flags, and its checksum recomputed. */
 function withLacing(page: Buffer, lacing: readonly number[], flags: number): Buffer {
   const body = page.subarray(27 + page.readUInt8(26));
   const bytes = Buffer.concat([page.subarray(0, 26), Buffer.from([lacing.length, ...lacing]), body]);

@@ -31,25 +31,28 @@ async function throughOpus(
 }
 
 describe('Opus', () => {
-  it.each([24_000, 48_000] as const)('carries a voice at %i Hz, in a twentieth of the bytes', async (sampleRate) => {
-    const sound = voiceLike(2_000, sampleRate);
-    const { decoded, packets } = await throughOpus(sound, sampleRate, sampleRate);
-    expect(decoded).toHaveLength(sound.length);
-    expect(signalToNoise(sound, decoded, sampleRate / 50)).toBeGreaterThan(20);
-    expect(energy(decoded) / energy(sound)).toBeGreaterThan(0.8);
-    expect(energy(decoded) / energy(sound)).toBeLessThan(1.2);
-    const bytes = packets.reduce((sum, packet) => sum + packet.length, 0);
-    expect((bytes * 8) / 2).toBeLessThan(60_000);
-  });
+  it.each([24_000, 48_000] as const)(
+    'Opus carries a voice at %i Hz in a twentieth of the bytes',
+    async (sampleRate) => {
+      const sound = voiceLike(2_000, sampleRate);
+      const { decoded, packets } = await throughOpus(sound, sampleRate, sampleRate);
+      expect(decoded).toHaveLength(sound.length);
+      expect(signalToNoise(sound, decoded, sampleRate / 50)).toBeGreaterThan(20);
+      expect(energy(decoded) / energy(sound)).toBeGreaterThan(0.8);
+      expect(energy(decoded) / energy(sound)).toBeLessThan(1.2);
+      const bytes = packets.reduce((sum, packet) => sum + packet.length, 0);
+      expect((bytes * 8) / 2).toBeLessThan(60_000);
+    },
+  );
 
-  it('is decoded at another rate than it was encoded at', async () => {
+  it('Opus decodes at another rate than it was encoded at', async () => {
     const sound = voiceLike(1_000, 48_000);
     const { decoded } = await throughOpus(sound, 48_000, 16_000);
     expect(decoded).toHaveLength(16_000);
     expect(energy(decoded) / energy(sound)).toBeGreaterThan(0.7);
   });
 
-  it('stands in for lost packets with something like what was said', async () => {
+  it('Opus conceals lost packets with plausible speech', async () => {
     const sound = voiceLike(2_000, 24_000);
     const isLost = (index: number): boolean => index > 5 && index % 10 === 0;
     const whole = await throughOpus(sound, 24_000, 24_000);
@@ -65,7 +68,7 @@ describe('Opus', () => {
     expect(signalToNoise(sound, decoded, 480)).toBeGreaterThan(10);
   });
 
-  it('falls silent when everything is lost, and never breaks', async () => {
+  it('Opus falls silent when every packet is lost, and never fails', async () => {
     const encoder = await openOpusEncoder(24_000);
     const decoder = await openOpusDecoder(24_000);
     for (const frame of framesOf(voiceLike(400, 24_000), encoder.frameSamples)) decoder.decode(encoder.encode(frame));
@@ -77,7 +80,7 @@ describe('Opus', () => {
     decoder.close();
   });
 
-  it('takes any bytes at all for a packet', async () => {
+  it('Opus accepts any bytes as a packet', async () => {
     const decoder = await openOpusDecoder(24_000);
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
@@ -92,7 +95,7 @@ describe('Opus', () => {
     decoder.close();
   });
 
-  it('gives its memory back when closed', async () => {
+  it('closing an Opus codec frees its memory', async () => {
     const cycle = async (count: number): Promise<void> => {
       const frame = voiceLike(20, 24_000);
       for (let index = 0; index < count; index += 1) {
@@ -106,11 +109,11 @@ describe('Opus', () => {
     await cycle(50);
     const before = process.memoryUsage().external;
     await cycle(1_000);
-    // A thousand pairs that stay would take more than 40 MiB.
+    // A thousand unreleased pairs would take more than 40 MiB.
     expect(process.memoryUsage().external - before).toBeLessThan(8 * 1024 * 1024);
   });
 
-  it('cannot be used once closed', async () => {
+  it('a closed Opus codec cannot be used', async () => {
     const encoder = await openOpusEncoder(24_000);
     encoder.close();
     encoder.close();

@@ -3,7 +3,7 @@ import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { semitones, trackPitch } from '../../../voices/dsp/pitch.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
-/** A voice with eight harmonics, the second stronger than the first, whose pitch goes evenly from one to another. */
+/** A voice with eight harmonics, the second stronger than the first, whose pitch glides linearly. */
 function voice(fromHertz: number, toHertz: number, seconds: number, sampleRate = 16_000): Float32Array {
   let phase = 0;
   const length = Math.round(seconds * sampleRate);
@@ -27,18 +27,21 @@ function noise(length: number, amplitude: number): Float32Array {
 
 const voicedOf = (hertz: Float32Array): number[] => [...hertz].filter((value) => value > 0);
 
-describe('the pitch tracker', () => {
-  it.each([70, 100, 150, 220, 330, 450])('finds a voice of %i Hz to a tenth of a semitone', (hertz) => {
-    const { hertz: track } = trackPitch(voice(hertz, hertz, 0.5), 16_000);
-    const voiced = voicedOf(track);
-    expect(voiced.length).toBeGreaterThan(40);
-    for (const value of voiced) expect(Math.abs(semitones(value, hertz))).toBeLessThan(0.1);
-  });
+describe('pitch tracker', () => {
+  it.each([70, 100, 150, 220, 330, 450])(
+    'the pitch tracker finds a voice of %i Hz to a tenth of a semitone',
+    (hertz) => {
+      const { hertz: track } = trackPitch(voice(hertz, hertz, 0.5), 16_000);
+      const voiced = voicedOf(track);
+      expect(voiced.length).toBeGreaterThan(40);
+      for (const value of voiced) expect(Math.abs(semitones(value, hertz))).toBeLessThan(0.1);
+    },
+  );
 
   it.each([
     [200, 120],
     [100, 180],
-  ])('follows a glide from %i to %i Hz', (from, to) => {
+  ])('the pitch tracker follows a glide from %i to %i Hz', (from, to) => {
     const { hertz, hopMs } = trackPitch(voice(from, to, 1), 16_000);
     expect(hopMs).toBe(10);
     expect(hertz.length).toBe(100);
@@ -48,7 +51,7 @@ describe('the pitch tracker', () => {
     expect(voicedOf(hertz).length).toBeGreaterThan(90);
   });
 
-  it('finds the same at other sample rates and in some noise', () => {
+  it('the pitch tracker finds the same pitch at other sample rates and in some noise', () => {
     const spoken = voice(180, 180, 0.5, 24_000);
     const hiss = noise(spoken.length, 0.02);
     const { hertz } = trackPitch(
@@ -60,7 +63,7 @@ describe('the pitch tracker', () => {
     for (const value of voiced) expect(Math.abs(semitones(value, 180))).toBeLessThan(0.3);
   });
 
-  it('finds none in noise, in silence, and where there is next to nothing', () => {
+  it('the pitch tracker finds no pitch in noise, in silence, or in almost no audio', () => {
     expect(voicedOf(trackPitch(noise(16_000, 0.2), 16_000).hertz)).toEqual([]);
     expect(voicedOf(trackPitch(new Float32Array(16_000), 16_000).hertz)).toEqual([]);
     expect(voicedOf(trackPitch(new Float32Array(16_000).fill(0.3), 16_000).hertz)).toEqual([]);
@@ -68,13 +71,13 @@ describe('the pitch tracker', () => {
     expect(trackPitch(new Float32Array(0), 16_000).levels.length).toBe(0);
   });
 
-  it('tells the level of each hop', () => {
+  it('the pitch tracker reports the level of each hop', () => {
     const { levels } = trackPitch(new Float32Array(16_000).fill(0.1, 0, 8_000), 16_000);
     expect(levels[20]).toBeCloseTo(-20, 0);
     expect(levels[80]).toBe(-100);
   });
 
-  it.skipIf(!sharedAvailable)('finds the pitch of an excited man, and of a calm one', async () => {
+  it.skipIf(!sharedAvailable)('the pitch tracker finds the pitch of an excited and of a calm speaker', async () => {
     const { signal } = new AbortController();
     for (const [file, low, high] of [
       ['jfk.wav', 150, 270],

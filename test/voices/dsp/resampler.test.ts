@@ -11,7 +11,7 @@ function tone(sampleRate: number, hertz: number, seconds: number): Float32Array 
   );
 }
 
-/** Root of the mean square, leaving out the filter's edges. */
+/** Root mean square without the filter's edges. */
 function level(samples: Float32Array): number {
   const inner = samples.subarray(200, -200);
   return Math.sqrt(inner.reduce((sum, value) => sum + value * value, 0) / inner.length);
@@ -19,8 +19,8 @@ function level(samples: Float32Array): number {
 
 const rates = fc.constantFrom(8_000, 11_025, 16_000, 22_050, 24_000, 44_100, 48_000, 96_000, 192_000);
 
-describe('the resampler', () => {
-  it('gives the same block back where the rates are equal', () => {
+describe('resampler', () => {
+  it('the resampler returns the same block if the rates are equal', () => {
     const block = tone(16_000, 440, 0.1);
     const resampler = new Resampler(16_000, 16_000);
     expect(resampler.push(block)).toBe(block);
@@ -28,7 +28,7 @@ describe('the resampler', () => {
     expect(resample(block, 16_000, 16_000)).toBe(block);
   });
 
-  it('writes where it is told to, as far as it fits, and what it would have returned', () => {
+  it('the resampler writes into a given buffer as much as fits, with the same result', () => {
     const blocks = [480, 7, 960, 4_000].map((length) => tone(24_000, 440, length / 24_000));
     const [plain, told] = [new Resampler(24_000, 16_000), new Resampler(24_000, 16_000)];
     const into = new Float32Array(1_000);
@@ -39,14 +39,14 @@ describe('the resampler', () => {
     }
   });
 
-  it('refuses rates it cannot serve', () => {
+  it('the resampler refuses invalid rates', () => {
     for (const rate of [0, 7_999, 192_001, 16_000.5, Number.NaN]) {
       expect(() => new Resampler(rate, 16_000)).toThrow(RangeError);
       expect(() => new Resampler(16_000, rate)).toThrow(RangeError);
     }
   });
 
-  it('gives ceil(input * to / from) samples, however the input is cut', () => {
+  it('the resampler returns ceil(input * to / from) samples, however the input is cut', () => {
     const cuts = fc.array(fc.integer({ min: 0, max: 700 }), { maxLength: 12 });
     fc.assert(
       fc.property(rates, rates, cuts, (from, to, lengths) => {
@@ -61,14 +61,14 @@ describe('the resampler', () => {
     );
   });
 
-  it('can be used again after a flush', () => {
+  it('the resampler can be reused after a flush', () => {
     const resampler = new Resampler(24_000, 16_000);
     const block = tone(24_000, 300, 0.05);
     const first = concatSamples([resampler.push(block), resampler.flush()]);
     expect(concatSamples([resampler.push(block), resampler.flush()])).toEqual(first);
   });
 
-  it('keeps streams apart', () => {
+  it('resamplers of different streams do not affect each other', () => {
     const [one, other] = [new Resampler(24_000, 16_000), new Resampler(24_000, 16_000)];
     const speech = tone(24_000, 300, 0.05);
     const alone = resample(speech, 24_000, 16_000);
@@ -77,7 +77,7 @@ describe('the resampler', () => {
     expect(concatSamples([parts[0] as Float32Array, rest, one.flush()])).toEqual(alone);
   });
 
-  it('keeps a tone in time and in strength', () => {
+  it('the resampler keeps a tone in time and at its level', () => {
     const pairs = [
       [24_000, 16_000],
       [16_000, 24_000],
@@ -96,19 +96,19 @@ describe('the resampler', () => {
     }
   });
 
-  it('lets nothing through that the lower rate cannot hold', () => {
+  it('the resampler removes frequencies above the Nyquist limit of the lower rate', () => {
     expect(level(resample(tone(48_000, 11_000, 0.5), 48_000, 16_000))).toBeLessThan(0.01);
     expect(level(resample(tone(48_000, 3_000, 0.5), 48_000, 16_000))).toBeCloseTo(Math.SQRT1_2, 2);
   });
 
-  it('waits for no more than its lookahead', () => {
+  it('the resampler delays by no more than its lookahead', () => {
     const resampler = new Resampler(24_000, 16_000);
     const output = resampler.push(tone(24_000, 300, 1));
     expect(resampler.lookaheadSamples).toBeLessThanOrEqual(12);
     expect(output.length).toBeGreaterThanOrEqual(Math.floor(((24_000 - resampler.lookaheadSamples) * 2) / 3));
   });
 
-  it.skipIf(!sharedAvailable)('agrees with torchaudio', () => {
+  it.skipIf(!sharedAvailable)('the resampler agrees with torchaudio', () => {
     const golden = JSON.parse(readFileSync(sharedPath('golden/torchaudio_sinc_resample.json'), 'utf8')) as Record<
       string,
       { len_in: number; len_out: number; first16: number[]; mid16: number[] }

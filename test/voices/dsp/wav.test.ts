@@ -50,7 +50,7 @@ function wavFile(parts: WavParts): Buffer {
 const pcm = pcm16FromFloats(Float32Array.of(0.5, -0.5, 0.25, -1));
 
 describe('reading WAV', () => {
-  it('takes 8, 16, 24 and 32 bits, and floats', async () => {
+  it('WAV of 8, 16, 24 and 32 bits and of floats is read', async () => {
     const wanted = [0.5, -0.5, 0.25, -1];
     const eight = Buffer.from(wanted.map((value) => value * 128 + 128));
     const deep = (bytes: number) => {
@@ -70,18 +70,18 @@ describe('reading WAV', () => {
     for (const file of files) expect([...(await readWav(file)).samples]).toEqual(wanted);
   });
 
-  it('silences floats that are no number', async () => {
+  it('NaN in a float WAV becomes silence', async () => {
     const data = Buffer.from(Float32Array.of(Number.NaN, 0.5, Number.POSITIVE_INFINITY).buffer);
     expect([...(await readWav(wavFile({ audioFormat: 3, bitDepth: 32, data }))).samples]).toEqual([0, 0.5, 0]);
   });
 
-  it('mixes channels to one', async () => {
+  it('the channels of a WAV are mixed to mono', async () => {
     const { samples, sampleRate } = await readWav(wavFile({ channels: 2, sampleRate: 44_100, data: pcm }));
     expect([...samples]).toEqual([0, -0.375]);
     expect(sampleRate).toBe(44_100);
   });
 
-  it('skips chunks it does not know, before and after the audio', async () => {
+  it('unknown WAV chunks are skipped, before and after the audio', async () => {
     const list = chunk('LIST', Buffer.from('INFO'));
     const file = Buffer.concat([
       wavFile({ chunksBefore: list, data: pcm }),
@@ -92,13 +92,13 @@ describe('reading WAV', () => {
     expect((await readWav(file)).samples).toEqual(floatsFromPcm16(pcm));
   });
 
-  it('reads what is there of a file cut short, whatever its header claims', async () => {
+  it('a truncated WAV is read as far as it goes, whatever its header claims', async () => {
     const tenHours = 16_000 * 2 * 36_000;
     const { samples } = await readWav(wavFile({ data: pcm.subarray(0, 5), claimedBytes: tenHours }));
     expect(samples).toEqual(floatsFromPcm16(pcm.subarray(0, 4)));
   });
 
-  it('gives the same frames however the bytes arrive, each with its time', async () => {
+  it('WAV frames are the same however the bytes arrive, each with its time', async () => {
     const samples = Float32Array.from(
       { length: 1_000 },
       (_, index) => (Math.round(Math.sin(index) * 2 ** 14) + 0) / 2 ** 15,
@@ -125,7 +125,7 @@ describe('reading WAV', () => {
     );
   });
 
-  it('refuses what is no WAV, no WAV of its kinds, or no sound, without crashing', async () => {
+  it('a file that is not WAV, an unsupported WAV or an empty one is refused without a crash', async () => {
     const whole = wavFile({ data: pcm });
     const files = [
       Buffer.alloc(0),
@@ -144,7 +144,7 @@ describe('reading WAV', () => {
     for (const file of files) await expect(readWav(file)).rejects.toBeInstanceOf(WavFormatError);
   });
 
-  it('survives any bytes after a good beginning', async () => {
+  it('the WAV reader survives any bytes after a valid beginning', async () => {
     const whole = wavFile({ data: pcm });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 52 }), fc.uint8Array({ maxLength: 200 }), async (kept, noise) => {
@@ -158,18 +158,18 @@ describe('reading WAV', () => {
     );
   });
 
-  it('passes on the failure of its source', async () => {
+  it('the WAV reader passes on the failure of its source', async () => {
     await expect(readWav(join(folder, 'absent.wav'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it.skipIf(!sharedAvailable)('reads real recordings', async () => {
+  it.skipIf(!sharedAvailable)('WAV files of real recordings are read', async () => {
     expect((await readWav(sharedPath('audio/jfk.wav'))).samples).toHaveLength(176_000);
     expect(await readWav(sharedPath('audio/LJ001-0002.wav'))).toMatchObject({ sampleRate: 22_050 });
   });
 });
 
 describe('writing WAV', () => {
-  it('writes what can be read again', async () => {
+  it('a written WAV can be read again', async () => {
     for (const samples of [floatsFromPcm16(pcm), Float32Array.of(0.125), new Float32Array(100_000).fill(-0.5)]) {
       const path = join(folder, 'written.wav');
       await writeWav(path, samples, 24_000);
@@ -177,7 +177,7 @@ describe('writing WAV', () => {
     }
   });
 
-  it('gives the header true lengths, even for no samples', async () => {
+  it('a WAV header states true lengths, even for no samples', async () => {
     for (const count of [0, 1, 333]) {
       const bytes = await wavBytes(new Float32Array(count), 16_000);
       expect(bytes).toHaveLength(44 + count * 2);
@@ -187,14 +187,14 @@ describe('writing WAV', () => {
     }
   });
 
-  it('writes to a stream and leaves it open', async () => {
+  it('a WAV is written to a stream, which stays open', async () => {
     const stream = new PassThrough();
     await writeWav(stream, floatsFromPcm16(pcm), 16_000);
     expect(stream.writableEnded).toBe(false);
     expect(stream.read()).toEqual(wavFile({ data: pcm }));
   });
 
-  it('leaves the old file and nothing else where writing fails', async () => {
+  it('a failed write leaves the old WAV file and no other', async () => {
     const blocked = join(folder, 'kept.wav');
     await writeWav(join(folder, 'kept.wav'), floatsFromPcm16(pcm), 16_000);
     const before = await readdir(folder);
@@ -204,7 +204,7 @@ describe('writing WAV', () => {
     expect(await readFile(join(folder, 'kept.wav'))).toEqual(wavFile({ data: pcm }));
   });
 
-  it('replaces a file that is there', async () => {
+  it('writing a WAV replaces an existing file', async () => {
     const path = join(folder, 'old.wav');
     await writeFile(path, 'something longer than any header and more than that, so that no rest may stay behind');
     await writeWav(path, floatsFromPcm16(pcm), 16_000);

@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const folder = await mkdtemp(join(tmpdir(), 'dramatis-voices-'));
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Sentences of these lengths, a second of silence between. */
+/** Sentences of these lengths with a second of silence between them. */
 async function recording(name: string, ...spans: readonly number[]): Promise<string> {
   const file = join(folder, name);
   const parts = spans.flatMap((ms) => [voiceLike(ms, 24_000), silence(1_000)]);
@@ -23,7 +23,7 @@ async function recording(name: string, ...spans: readonly number[]): Promise<str
   return file;
 }
 
-/** Models that count what they are asked; longer clips are better, and lie closer to each other. */
+/** Models that count their calls; longer clips are better and have more similar embeddings. */
 function models() {
   const asked = { rated: 0, embedded: 0 };
   return {
@@ -63,7 +63,7 @@ function optionsFor(about: Partial<AddOptions>): AddOptions {
   return { files: [long], id: 'martha', consent: 'Martha said so', leastQuality: 2.5, signal, ...about };
 }
 
-/** Every file under a folder, and when it was last written. */
+/** Every file under a folder with the time it was last written. */
 async function filesIn(place: string): Promise<Record<string, number>> {
   const entries = await readdir(place, { recursive: true, withFileTypes: true });
   const files = entries
@@ -73,7 +73,7 @@ async function filesIn(place: string): Promise<Record<string, number>> {
 }
 
 describe('adding recordings to a voice', () => {
-  it('cuts, transcribes, measures, and takes the most typical clip', async () => {
+  it('adding a recording cuts, transcribes and measures it, and chooses the most typical clip', async () => {
     const store = freshStore();
     const { meter, encoder } = models();
     const recognizer = hears('Too short for good quality.', 'Mind the step.', 'The kettle sings.');
@@ -105,7 +105,7 @@ describe('adding recordings to a voice', () => {
     ]);
   });
 
-  it('wants consent for a new voice, and keeps it', async () => {
+  it('a new voice needs consent, which is stored', async () => {
     const store = freshStore();
     for (const consent of [undefined, '  ']) {
       const refused = addRecordings(store, plain(), optionsFor({ consent }));
@@ -117,7 +117,7 @@ describe('adding recordings to a voice', () => {
     expect(record.consent).toEqual({ note: 'Martha said so', recordedAt: '2026-01-02T03:04:05Z' });
   });
 
-  it('does nothing twice, and takes up what is new', async () => {
+  it('adding the same recordings again does nothing, and new ones are added', async () => {
     const store = freshStore();
     const { asked, meter, encoder } = models();
     const studio = { ...plain(), meter, encoder };
@@ -126,17 +126,17 @@ describe('adding recordings to a voice', () => {
     const second = await addRecordings(store, { ...studio, recognizer: hears('Never heard.') }, optionsFor({}));
     expect(second).toEqual({ ...first, examined: 0 });
     expect(await filesIn(folder)).toEqual(before);
-    // Each clip, and its parts of 1.5 s and more.
+    // Each clip, and its parts of at least 1.5 s.
     expect(asked).toEqual({ rated: 3, embedded: 3 + 9 });
     const more = await addRecordings(store, studio, optionsFor({ files: [long, short] }));
     expect(more).toMatchObject({ clips: 4, examined: 1 });
-    // The same sound under another name is the same recording.
+    // The same audio under another name is the same recording.
     const copy = join(folder, 'copy.wav');
     await writeWav(copy, (await readWav(long)).samples, 24_000);
     expect(await addRecordings(store, studio, optionsFor({ files: [copy] }))).toMatchObject({ clips: 4, examined: 0 });
   });
 
-  it('examines anew what a new model can say more of, and only that', async () => {
+  it('a new model re-examines only what it can add to', async () => {
     const store = freshStore();
     const { asked, meter, encoder } = models();
     const before = await addRecordings(store, plain(), optionsFor({}));
@@ -145,11 +145,11 @@ describe('adding recordings to a voice', () => {
     expect(judged).toMatchObject({ examined: 3, record: { reference: { choice: { by: 'dnsmos' } } } });
     const known = await addRecordings(store, { ...plain(), meter, encoder }, optionsFor({}));
     expect(known).toMatchObject({ examined: 3, record: { reference: { choice: { by: 'embedding' } } } });
-    // Each clip, and its parts of 1.5 s and more.
+    // Each clip, and its parts of at least 1.5 s.
     expect(asked).toEqual({ rated: 3, embedded: 3 + 9 });
   });
 
-  it('goes on where it was interrupted', async () => {
+  it('adding recordings resumes after an interruption', async () => {
     const store = freshStore();
     const { asked, meter } = models();
     const controller = new AbortController();
@@ -164,7 +164,7 @@ describe('adding recordings to a voice', () => {
     expect(asked.rated).toBe(3);
   });
 
-  it('says why no clip is fit, and what would help', async () => {
+  it('a voice without a usable clip is refused, with reason and advice', async () => {
     const store = freshStore();
     const failure = (detail: string) => ({ code: 'voice_not_usable', message: expect.stringContaining(detail) });
     const silent = await recording('silent.wav', 500);
@@ -179,7 +179,7 @@ describe('adding recordings to a voice', () => {
     await expect(poor).rejects.toMatchObject(failure('--min-quality'));
   });
 
-  it('takes the words of a recording from the text file beside it', async () => {
+  it('the transcript of a recording is taken from the text file beside it', async () => {
     const store = freshStore();
     const mute: ClipEngines = { vad: fakeVad(), recognizer: fakeRecognizer(['']) };
     const file = await recording('read.wav', 4_000);
@@ -194,12 +194,12 @@ describe('adding recordings to a voice', () => {
     expect(await addRecordings(store, mute, optionsFor({ files: [file] }))).toMatchObject({ examined: 0 });
   });
 
-  it('names the recording that cannot be read', async () => {
+  it('an unreadable recording is reported by name', async () => {
     const missing = addRecordings(freshStore(), plain(), optionsFor({ files: [join(folder, 'nowhere.wav')] }));
     await expect(missing).rejects.toMatchObject({ code: 'audio_file_not_found' });
   });
 
-  it('leaves no new voice behind where its first recording cannot be read, and every old one as it was', async () => {
+  it('an unreadable first recording leaves no new voice behind, and existing voices unchanged', async () => {
     const store = freshStore();
     const files = [join(folder, 'nowhere.wav')];
     await expect(addRecordings(store, plain(), optionsFor({ files }))).rejects.toThrow();
@@ -210,8 +210,8 @@ describe('adding recordings to a voice', () => {
   });
 });
 
-describe('the store of voices', () => {
-  it('removes a voice with its clips, and knows only what it wrote', async () => {
+describe('voice store', () => {
+  it('removing a voice removes its clips and nothing that the store did not write', async () => {
     const store = freshStore();
     await addRecordings(store, plain(), optionsFor({}));
     expect(await store.list()).toEqual(['martha']);
@@ -224,7 +224,10 @@ describe('the store of voices', () => {
     await expect(store.remove('martha')).rejects.toMatchObject({ code: 'voice_not_found' });
   });
 
-  it.each(['../martha', 'Martha', '', 'a/b', '..'])('lets no name lead out of its folder: %s', async (id) => {
-    await expect(freshStore().read(id)).rejects.toMatchObject({ code: 'voice_invalid' });
-  });
+  it.each(['../martha', 'Martha', '', 'a/b', '..'])(
+    'a voice name cannot lead out of the store’s folder: %s',
+    async (id) => {
+      await expect(freshStore().read(id)).rejects.toMatchObject({ code: 'voice_invalid' });
+    },
+  );
 });

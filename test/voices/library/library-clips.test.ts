@@ -8,7 +8,7 @@ import { voiceLike } from '../../fakes/voice-like.ts';
 
 const windowMs = 32;
 
-/** Speech and silence in turn, in milliseconds; `hushes` are quiet places within the speech. */
+/** Alternating speech and silence, in milliseconds; `hushes` are quiet places within the speech. */
 function contourOf(spans: readonly number[], hushes: readonly number[] = []): Contour {
   const probabilities: number[] = [];
   for (const [index, ms] of spans.entries()) {
@@ -19,13 +19,13 @@ function contourOf(spans: readonly number[], hushes: readonly number[] = []): Co
   return { windowMs, probabilities, powers };
 }
 
-/** To a few windows. */
+/** Tolerance of a few windows. */
 function expectNear(ms: number | undefined, expected: number): void {
   expect(Math.abs((ms ?? NaN) - expected)).toBeLessThan(100);
 }
 
 describe('cutting a recording', () => {
-  it('joins speech over short pauses and parts it at long ones', () => {
+  it('a recording is cut at long pauses and not at short ones', () => {
     const clips = cutClips(contourOf([2_000, 500, 2_000, 1_000, 4_000, 900]));
     expect(clips).toHaveLength(2);
     expect(clips[0]?.startMs).toBe(0);
@@ -34,20 +34,20 @@ describe('cutting a recording', () => {
     expectNear(clips[1]?.endMs, 9_650);
   });
 
-  it('leaves out what is too short, and finds nothing in silence', () => {
+  it('speech that is too short is left out, and silence gives no clip', () => {
     expect(cutClips(contourOf([1_500, 2_000, 2_000, 2_000]))).toEqual([]);
     expect(cutClips(contourOf([0, 20_000]))).toEqual([]);
     expect(cutClips(contourOf([]))).toEqual([]);
   });
 
-  it('divides what is too long in the quietest places', () => {
+  it('speech that is too long is divided at its quietest points', () => {
     const clips = cutClips(contourOf([24_000, 1_000], [7_700, 16_500]));
     expect(clips).toHaveLength(3);
     expectNear(clips[0]?.endMs, 7_700 + 150);
     expectNear(clips[1]?.endMs, 16_500 + 150);
   });
 
-  it('keeps to 3 to 10 seconds within the recording, whatever it is like', () => {
+  it('every clip has 3 to 10 seconds and lies within the recording, whatever the recording is like', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 45_000 }), { maxLength: 8 }),
@@ -66,7 +66,7 @@ describe('cutting a recording', () => {
     );
   });
 
-  it('loses no long speech', () => {
+  it('no long stretch of speech is lost', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 10_000, max: 90_000 }),
@@ -91,7 +91,7 @@ function activityOf(sound: Float32Array, spoken: (index: number) => boolean): Vo
 }
 
 describe('measuring a clip', () => {
-  it('tells signal to noise, pitch and pace', () => {
+  it('a clip’s signal-to-noise ratio, pitch and speaking rate are measured', () => {
     const noise = (index: number): number => 0.01 * Math.sin(index * index * 0.37);
     const voice = voiceLike(4_000, 16_000);
     // Speech for three seconds of four.
@@ -111,7 +111,7 @@ describe('measuring a clip', () => {
     expect(measured.speakingRate).toEqual({ perMinute: Math.round(6 / ((93 * 0.032) / 60)), unit: 'words' });
   });
 
-  it('counts characters where no spaces are written, and has no pace without words, no pitch without a voice', () => {
+  it('the speaking rate counts characters in scripts without spaces; without words there is no rate, without voice no pitch', () => {
     const sound = new Float32Array(48_000);
     const activity = activityOf(sound, () => true);
     const frame = { samples: sound, sampleRate: 16_000, atMs: 0 };
@@ -133,8 +133,8 @@ function clip(
 const quality = (overall: number) => ({ meter: 'dnsmos', signal: 3, background: 3, overall });
 const embedding = (...values: number[]) => ({ encoder: 'campplus', values });
 
-describe('choosing a reference', () => {
-  it('takes the clip that is most like the others', () => {
+describe('choosing a reference clip', () => {
+  it('the reference is the clip most like the others', () => {
     const clips = [
       clip('odd', { embedding: embedding(0, 1), quality: quality(4.5) }),
       clip('middle', { embedding: embedding(1, 0.1), quality: quality(3) }),
@@ -147,7 +147,7 @@ describe('choosing a reference', () => {
     expect(chooseClip(clips, undefined)).toEqual(chosen);
   });
 
-  it('says plainly that it takes the cleanest where no encoder is there for all', () => {
+  it('without a speaker encoder the reference is the cleanest clip, and the result says so', () => {
     const clips = [
       clip('a', { quality: quality(3.1), snrDb: 30 }),
       clip('b', { quality: quality(3.3), snrDb: 10, embedding: embedding(1, 0) }),
@@ -164,7 +164,7 @@ describe('choosing a reference', () => {
     expect(chooseClip([], 'campplus')).toBeUndefined();
   });
 
-  it('passes over poor clips, and those without words', () => {
+  it('poor clips and clips without words are not chosen', () => {
     const clips = [
       clip('poor', { quality: quality(2.4) }),
       clip('mute', { quality: quality(4) }, ''),

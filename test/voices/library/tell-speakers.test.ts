@@ -17,7 +17,7 @@ import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { writeSmallReaders } from '../../fakes/models/small-models.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
-/** The same by the book: all pairs, the best first, until none is good enough. */
+/** The textbook algorithm: joins the best of all pairs until none is good enough. */
 function groupedByTheBook(points: readonly (readonly number[])[], least: number): number[][] {
   const groups = points.map((_, place) => [place]);
   const mean = (one: number[], other: number[]): number =>
@@ -36,8 +36,8 @@ function groupedByTheBook(points: readonly (readonly number[])[], least: number)
   }
 }
 
-describe('grouping embeddings', () => {
-  it('joins what is alike, and tells how loose the loosest join was', () => {
+describe('speaker clustering', () => {
+  it('clustering joins similar embeddings and reports its loosest join', () => {
     const at = (degrees: number) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
     const { groups, loosest } = clusterEmbeddings([at(0), at(90), at(10), at(95)], 0.5);
     expect(groups.map((group) => group.join()).toSorted()).toEqual(['0,2', '1,3']);
@@ -47,7 +47,7 @@ describe('grouping embeddings', () => {
     expect(clusterEmbeddings([at(3)], 0.3)).toEqual({ groups: [[0]], loosest: 1 });
   });
 
-  it('gives what average linkage by the book gives', () => {
+  it('clustering equals textbook average linkage', () => {
     const point = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 3, maxLength: 3 });
     fc.assert(
       fc.property(
@@ -72,7 +72,7 @@ async function read(name: string, sampleRate = rate): Promise<Float32Array> {
   return (await readAudioFile(sharedPath(`audio/${name}`), { sampleRate, signal })).samples;
 }
 
-describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
+describe.skipIf(!sharedAvailable)('recordings of two speakers', () => {
   const [long, longToo, other] = [
     'libri-2412-153948-0000.flac',
     'libri-2412-153948-0001.flac',
@@ -93,7 +93,7 @@ describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
     const talk = path.join(folder, 'talk.wav');
     const [first, second, third] = [await read(long), await read(other), await read(longToo)];
     await writeWav(talk, concatSamples([first, pause, second, pause, third]), rate);
-    // Without a pause between the two: a clip that holds both.
+    // Without a pause between them, so a clip contains both speakers.
     const overlap = path.join(folder, 'overlap.wav');
     await writeWav(
       overlap,
@@ -113,7 +113,7 @@ describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
     };
   }
 
-  it('are told apart: the one who is heard longest becomes the voice, the other where asked for', async () => {
+  it('the speaker with the most speech becomes the voice, and the other one on request', async () => {
     const { add } = await addition();
     const { record, heard, clips } = await add();
     expect(heard?.mixed).toEqual([]);
@@ -136,13 +136,13 @@ describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
     const second = await add({ speaker: 2 });
     expect(second.examined).toBe(0);
     expect(isOthers(second.record.reference)).toBe(true);
-    // Who was chosen stays, also where nobody says it again.
+    // The chosen speaker stays, even if a later call does not name one.
     expect((await add()).record.reference).toEqual(second.record.reference);
     expect((await add({ speaker: 'all' })).record.reference.choice).not.toHaveProperty('speaker');
     await expect(add({ speaker: 3 })).rejects.toMatchObject({ code: 'voice_not_usable', message: /--speaker 1 to 2/ });
   });
 
-  it('give no clip that holds both', async () => {
+  it('no clip contains both speakers', async () => {
     const { add, talk, overlap } = await addition();
     const { heard, record } = await add({ files: [talk, overlap] });
     expect(heard?.mixed.map(({ source }) => source)).toEqual(['overlap.wav']);
@@ -153,7 +153,7 @@ describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
     await expect(alone.add({ speaker: 'all' })).resolves.toMatchObject({ clips: 1, examined: 0 });
   });
 
-  it('are one person to who cannot tell them apart, and nobody can be asked for', async () => {
+  it('an encoder that cannot separate the speakers finds one person, and no second one can be requested', async () => {
     const { store, studio, options } = await addition();
     const { encoder: _encoder, ...deaf } = studio;
     const result = await addRecordings(store, deaf, options);
@@ -162,7 +162,7 @@ describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
       code: 'voice_not_usable',
       message: /DRAMATIS_SPEAKER_ENCODER/,
     });
-    // Told apart later, nobody keeps the place that the cleanest clip had.
+    // Once the speakers are separated, the earlier choice of the cleanest clip no longer counts.
     const told = await addRecordings(store, studio, { ...options, files: [] });
     expect(told.record.reference.choice.speaker).toEqual({ number: 1, of: 2 });
   });

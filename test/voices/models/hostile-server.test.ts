@@ -151,7 +151,7 @@ describe('models pull, when the server', () => {
   it('always falls silent, says so', async () => {
     const rig = await openModelRig({ stallMs: 20 });
     rig.server.trick = () => true;
-    await expect(rig.pull()).rejects.toMatchObject({ code: 'model_download_failed', message: /nothing came for/ });
+    await expect(rig.pull()).rejects.toMatchObject({ code: 'model_download_failed', message: /no data for/ });
   });
 
   it('waits as long as a busy server asks, a minute at most', async () => {
@@ -162,7 +162,7 @@ describe('models pull, when the server', () => {
     const told: string[] = [];
     await rig.pull(rig.model, { onRetry: (why, ms) => void told.push(`${why}, ${ms}`) });
     expect(rig.waits).toEqual([7_000, 60_000]);
-    expect(told).toEqual(['the server answers 429, 7000', 'the server answers 429, 60000']);
+    expect(told).toEqual(['the server responded with 429, 7000', 'the server responded with 429, 60000']);
   });
 
   it('changes the file between ranges, never mixes the two', async () => {

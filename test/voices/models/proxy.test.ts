@@ -101,7 +101,7 @@ describe('models pull, behind a proxy', () => {
     ['forbids the address', answering('403 Forbidden'), /refuses the connection \(403\)/, 1],
     ['does not reach the server', answering('502 Bad Gateway'), /cannot reach the server \(502\)/, 5],
     ['hangs', silent, /says nothing for 0.05 s/, 5],
-    ['cuts the connection', hangsUp, /hangs up/, 5],
+    ['cuts the connection', hangsUp, /closed the connection/, 5],
   ])('that %s, says so', async (_name, trick, detail, tries) => {
     const proxy = await openProxy();
     proxy.trick = trick;

@@ -46,15 +46,15 @@ function msOf(parts: readonly OmniPart[]): number {
 }
 
 describe('Moshi, turn by turn', () => {
-  it('hears all of the user, then silence as long as it speaks, and no more than it must', async () => {
+  it('Moshi gets the user’s speech, then silence while it speaks, and no more than needed', async () => {
     await using server = await openMoshiServer();
     const engine = openEngine(adapter, { baseUrl: server.url });
     const parts = await Array.fromAsync(engine.reply(talk, { signal, speaks: true }));
     expect(server.heard.voiced).toBeCloseTo(1.5, 0);
-    // The speech, four words of 160 ms, a second of silence that ends them, and what it was ahead by.
+    // The speech, four words of 160 ms, a second of final silence, and the lead over real time.
     expect(server.heard.seconds).toBeLessThan(1.5 + 0.64 + 1 + 0.5 + 2);
     expect(msOf(parts)).toBeGreaterThan(4 * 160 - 80);
-    // The silence at its end is left out.
+    // The final silence is left out.
     expect(msOf(parts)).toBeLessThan(4 * 160 + 240);
   });
 
@@ -62,11 +62,11 @@ describe('Moshi, turn by turn', () => {
     ['greets with its versions', { longHandshake: true }],
     ['cuts its pages anywhere', { cutsAt: 37 }],
     ['speaks into the speech', { mutters: ' Mhm. Yes.' }],
-  ])('that %s is understood', async (_name, options) => {
+  ])('Moshi is understood when it %s', async (_name, options) => {
     expect(textOf(await reply(options))).toBe('Good evening, my friend.');
   });
 
-  it('that goes on too long is cut', async () => {
+  it('a Moshi reply that is too long is cut off', async () => {
     const parts = await reply({ says: 'and so on '.repeat(30) }, { mostMs: 1_000 });
     expect(parts.at(-1)).toMatchObject({ type: 'omni-end', reason: 'length' });
     expect(msOf(parts)).toBeLessThan(1_200);
@@ -81,13 +81,13 @@ describe('Moshi, turn by turn', () => {
     ],
     ['sends what is no Ogg', { failsAfter: { frames: 20, with: Buffer.from('\u0001RIFF....') } }, 'ENGINE_BAD_REPLY'],
     ['sends empty messages', { failsAfter: { frames: 20, with: Buffer.alloc(0) } }, 'ENGINE_BAD_REPLY'],
-  ])('that %s is told with a code', async (_name, options, code) => {
+  ])('Moshi that %s is reported with a code', async (_name, options, code) => {
     const fault = (await reply(options, { waitMs: 1_000 }).catch((cause: unknown) => cause)) as Error;
     expect(fault).toMatchObject({ code });
     expect(fault.message).not.toContain('private');
   });
 
-  it('is passed by where the user wrote', async () => {
+  it('Moshi is skipped if the user wrote', async () => {
     await using server = await openMoshiServer();
     const engine = openEngine(adapter, { baseUrl: server.url });
     const written: readonly OmniMessage[] = [...talk, { role: 'user', text: 'Good evening.' }];
@@ -96,7 +96,7 @@ describe('Moshi, turn by turn', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('that is PersonaPlex is told as much of who it is as it can read in time', async () => {
+  it('PersonaPlex gets as much of its persona as it can read in time', async () => {
     await using server = await openMoshiServer();
     const engine = openEngine(adapter, { baseUrl: server.url, dialect: 'personaplex', personaCharacters: 4 });
     const long = [{ role: 'system', text: 'abc😀 and so on' }, ...talk.slice(1)] as const;
@@ -105,17 +105,17 @@ describe('Moshi, turn by turn', () => {
     expect(server.requests[0]?.query.get('voice_prompt')).toBe('NATF0.pt');
   });
 
-  it('that is busy says so when it is checked', async () => {
+  it('doctor reports that Moshi is busy', async () => {
     await using server = await openMoshiServer();
     const engine = openEngine(adapter, { baseUrl: server.url }, { timeouts: { firstByteMs: 100 } });
-    expect(await engine.check?.({ signal })).toContain('free to talk');
+    expect(await engine.check?.({ signal })).toContain('accepts conversations');
     server.breaks({ kind: 'silence', after: 0 });
     await expect(engine.check?.({ signal })).rejects.toMatchObject({
       detail: expect.stringContaining('busy') as string,
     });
   });
 
-  it('that is PersonaPlex is told who it is, and with which voice it speaks', async () => {
+  it('PersonaPlex gets its persona and voice', async () => {
     await using server = await openMoshiServer();
     const engine = openEngine(adapter, {
       baseUrl: server.url,

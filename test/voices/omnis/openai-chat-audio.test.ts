@@ -14,7 +14,10 @@ const route = 'POST /v1/chat/completions';
 
 function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: CallPolicy = {}) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'gpt-audio', ...options });
-  return adapter.open(settings, openContext('omni', { key: secretKey, care: [care, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('omni', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)] }),
+  );
 }
 
 const shapes: readonly (readonly [string, ChatAudioShape])[] = [
@@ -53,31 +56,31 @@ async function asked(options: Record<string, unknown>): Promise<Record<string, u
   return server.requests[0]?.json() ?? {};
 }
 
-describe('a request for a spoken reply', () => {
-  it('gives OpenAI bare base64 and asks for raw sound, the only kind it streams', async () => {
+describe('request for a spoken reply', () => {
+  it('OpenAI gets bare base64 and is asked for PCM, the only format it streams', async () => {
     const request = await asked({});
     expect(request).toMatchObject({ modalities: ['text', 'audio'], audio: { voice: 'ash', format: 'pcm16' } });
     const wav = Buffer.from(/"data":"([^"]+)"/.exec(JSON.stringify(request))?.[1] ?? '', 'base64');
     expect(wav.toString('latin1', 0, 4)).toBe('RIFF');
   });
 
-  it('gives Alibaba Cloud a data URL', async () => {
+  it('Alibaba Cloud gets a data URL', async () => {
     const request = await asked({ dialect: 'dashscope' });
     expect(JSON.stringify(request)).toContain('"data":"data:;base64,UklGR');
     expect(request).toMatchObject({ audio: { voice: 'ash', format: 'wav' }, stream: true });
   });
 
-  it('names the voice to vLLM-Omni as its speaker', async () => {
+  it('vLLM-Omni gets the voice as its speaker', async () => {
     expect(await asked({ dialect: 'vllm-omni' })).toMatchObject({ speaker: 'ash' });
   });
 
-  it('has a voice of its own where none is named', async () => {
+  it('a default voice is requested if none is named', async () => {
     await using server = await openChatAudioServer();
     await Array.fromAsync(openAt(server).reply(talk, { signal, speaks: true }));
     expect(server.requests[0]?.json()).toMatchObject({ audio: { voice: 'alloy' } });
   });
 
-  it('puts the persona in front of the talk for Qwen2.5-Omni', async () => {
+  it('Qwen2.5-Omni gets the persona before the conversation', async () => {
     const { messages } = await asked({ personaIn: 'user', system: 'You are Qwen.' });
     expect(messages).toMatchObject([
       { role: 'system', content: 'You are Qwen.' },
@@ -86,13 +89,13 @@ describe('a request for a spoken reply', () => {
   });
 });
 
-describe('an omni model', () => {
-  it('that answers without sound is not all there', async () => {
+describe('omni model', () => {
+  it('an omni model that answers without audio is reported', async () => {
     await using server = await openChatAudioServer('mute');
     const reading = Array.fromAsync(openAt(server).reply(talk, { signal, voice: 'ash', speaks: true }));
     await expect(reading).rejects.toMatchObject({
       code: 'ENGINE_BAD_REPLY',
-      detail: expect.stringContaining('without sound'),
+      detail: expect.stringContaining('without audio'),
     });
   });
 });

@@ -21,7 +21,10 @@ function openAt(
   const baseUrl = `${url}${bases[options.dialect ?? 'openai']}`;
   const settings = adapter.settings.parse({ baseUrl, model: 'gpt-realtime', ...options });
   const wish = { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
-  return adapter.open(settings, openContext('omni', { key: secretKey, care: [wish, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('omni', { key: secretKey, callPolicy: [wish, adapter.callPolicy?.(settings)] }),
+  );
 }
 
 for (const dialect of ['openai', 'beta', 'qwen', 'glm'] as const) {
@@ -46,8 +49,8 @@ const talk: readonly OmniMessage[] = [
   { role: 'user', text: '', sound: { samples: tone(500, 16_000), sampleRate: 16_000 } },
 ];
 
-describe('a Realtime API as an engine', () => {
-  it('is told persona, talk and sound, and that the turns are ours', async () => {
+describe('Realtime API as an engine', () => {
+  it('the Realtime engine gets persona, conversation and audio, and does no turn detection itself', async () => {
     await using server = await openRealtimeServer();
     await Array.fromAsync(openAt(server.url).reply(talk, { signal, voice: 'marin', speaks: true, maxTokens: 90 }));
     expect(server.requests[0]?.query.get('model')).toBe('gpt-realtime');
@@ -70,13 +73,13 @@ describe('a Realtime API as an engine', () => {
     ['invalid_api_key', 'ENGINE_REFUSED'],
     ['invalid_value', 'ENGINE_REFUSED'],
     ['rate_limit_exceeded', 'ENGINE_UNAVAILABLE'],
-  ])('tells the error %s as %s', async (word, code) => {
+  ])('the Realtime engine reports the error %s as %s', async (word, code) => {
     await using server = await openRealtimeServer('', word);
     const reading = Array.fromAsync(openAt(server.url).reply(talk, { signal, voice: 'marin', speaks: true }));
     await expect(reading).rejects.toMatchObject({ code, detail: expect.stringContaining(word) as string });
   });
 
-  it('of the beta is told so, in its own shapes', async () => {
+  it('the beta Realtime API is used in its own event shapes', async () => {
     await using server = await openRealtimeServer(undefined, undefined, 'beta');
     const engine = openAt(server.url, { dialect: 'beta', extra: { temperature: 0.7 } });
     await Array.fromAsync(engine.reply(talk, { signal, voice: 'sage', speaks: true, maxTokens: 90 }));
@@ -101,21 +104,24 @@ describe('a Realtime API as an engine', () => {
   it.each([
     ['qwen', { input_audio_format: 'pcm16', turn_detection: null }],
     ['glm', { model: 'gpt-realtime', input_audio_format: 'wav', turn_detection: { type: 'client_vad' } }],
-  ] as const)('of %s is told the talk in its instructions, and the speech by its buffer', async (dialect, session) => {
-    await using server = await openRealtimeServer(undefined, undefined, dialect);
-    await Array.fromAsync(openAt(server.url, { dialect }).reply(talk, { signal, speaks: true }));
-    expect(server.requests[0]?.headers).not.toHaveProperty('openai-beta');
-    expect(server.told[0]).toMatchObject({
-      session: { instructions: 'You are Martha.\n\nWhat was said so far:\nYou: Good evening to you.', ...session },
-    });
-    const types = server.told.slice(1).map(({ type }) => type);
-    expect(types).toEqual(['input_audio_buffer.append', 'input_audio_buffer.commit', 'response.create']);
-    const heard = Buffer.from(server.told[1]?.['audio'] as string, 'base64');
-    // 500 ms at 16 kHz.
-    expect(heard.length - (dialect === 'glm' ? 44 : 0)).toBe(16_000);
-  });
+  ] as const)(
+    'the Realtime API of %s gets the conversation in its instructions and the speech by its buffer',
+    async (dialect, session) => {
+      await using server = await openRealtimeServer(undefined, undefined, dialect);
+      await Array.fromAsync(openAt(server.url, { dialect }).reply(talk, { signal, speaks: true }));
+      expect(server.requests[0]?.headers).not.toHaveProperty('openai-beta');
+      expect(server.told[0]).toMatchObject({
+        session: { instructions: 'You are Martha.\n\nWhat was said so far:\nYou: Good evening to you.', ...session },
+      });
+      const types = server.told.slice(1).map(({ type }) => type);
+      expect(types).toEqual(['input_audio_buffer.append', 'input_audio_buffer.commit', 'response.create']);
+      const heard = Buffer.from(server.told[1]?.['audio'] as string, 'base64');
+      // 500 ms at 16 kHz.
+      expect(heard.length - (dialect === 'glm' ? 44 : 0)).toBe(16_000);
+    },
+  );
 
-  it('of qwen is told what was typed as an item', async () => {
+  it('the Realtime API of qwen gets typed text as an item', async () => {
     await using server = await openRealtimeServer(undefined, undefined, 'qwen');
     const written: readonly OmniMessage[] = [{ role: 'user', text: 'Good evening.' }];
     await Array.fromAsync(openAt(server.url, { dialect: 'qwen' }).reply(written, { signal, speaks: true }));
@@ -124,7 +130,7 @@ describe('a Realtime API as an engine', () => {
     });
   });
 
-  it.each(['openai', 'beta'] as const)('may be another Dramatis, as %s', async (dialect) => {
+  it.each(['openai', 'beta'] as const)('the Realtime engine may be another Dramatis, as %s', async (dialect) => {
     const other = await serve();
     const engine = openAt(other.url, { model: 'alice', dialect });
     const parts = await Array.fromAsync(engine.reply(talk, { signal, voice: 'alice', speaks: true }));

@@ -7,7 +7,7 @@ import { openDeviceSessions, type CreateOnDevice, type DeviceSessions } from '..
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-device-'));
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Sessions that are made without a device. */
+/** Sessions without a device. */
 function scripted(fault?: 'load' | 'run'): { create: CreateOnDevice; made: unknown[]; released: () => number } {
   const made: unknown[] = [];
   let released = 0;
@@ -48,14 +48,14 @@ it('a model that several threads load is on the device once', async () => {
   expect(outputs).toEqual([['y', { type: 'float32', data: Float32Array.of(2), dims: [1] }]]);
 });
 
-it('no model gets more of the device than the cap leaves, each counted once', async () => {
+it('the device cap limits every model, and each counts once', async () => {
   const sessions = openDeviceSessions(scripted().create, 5);
   await open(sessions, weights(1));
   await open(sessions, weights(1));
   await expect(open(sessions, weights(2))).rejects.toThrow('DRAMATIS_GPU_MEMORY_MB), needs 3 MB');
 });
 
-it('a model that failed leaves its memory to the next, and is not tried again', async () => {
+it('a failed model frees its device memory for the next and is not tried again', async () => {
   const { create, made, released } = scripted('run');
   const sessions = openDeviceSessions(create, 5);
   const session = await open(sessions, weights(1));
@@ -66,7 +66,7 @@ it('a model that failed leaves its memory to the next, and is not tried again', 
   expect([made.length, released()]).toEqual([2, 1]);
 });
 
-it('a model that does not load says why in one line', async () => {
+it('a load error on the device is one line', async () => {
   const sessions = openDeviceSessions(scripted('load').create, undefined);
   await expect(open(sessions, weights(1))).rejects.toThrow(/^no such layer$/);
 });

@@ -18,7 +18,7 @@ const plan = (changes: Partial<ExecutionPlan> = {}): void =>
   planExecution({ order: ['cuda', 'webgpu', 'cpu'], models: {}, ...changes });
 afterEach(() => planExecution({ order: [], models: {} }));
 
-/** Sessions that are made without a device; `faults` says which providers cannot load, or cannot run. */
+/** Sessions without a device; `faults` names the providers that cannot load or cannot run. */
 function scripted(faults: Readonly<Record<string, 'load' | 'run'>>): { create: CreateSession; made: string[] } {
   const made: string[] = [];
   return {
@@ -35,7 +35,7 @@ function scripted(faults: Readonly<Record<string, 'load' | 'run'>>): { create: C
   };
 }
 
-/** The next so many reports. */
+/** Collects the next `count` reports. */
 async function reports(count: number, work: () => Promise<unknown>): Promise<ExecutionReport[]> {
   const seen: ExecutionReport[] = [];
   const all = Promise.withResolvers<void>();
@@ -49,8 +49,8 @@ async function reports(count: number, work: () => Promise<unknown>): Promise<Exe
   return seen;
 }
 
-describe('the providers of a model', () => {
-  it('are the processor alone without a plan, and the processor last with one', () => {
+describe('execution providers of a model', () => {
+  it('the providers are the CPU alone without a plan, and the CPU last with one', () => {
     expect(providersFor('silero')).toEqual(['cpu']);
     plan({ order: ['cuda'], models: { silero: ['cpu', 'cuda'], dnsmos: ['webgpu'] } });
     expect(providersFor('smart-turn')).toEqual(['cuda', 'cpu']);
@@ -58,14 +58,14 @@ describe('the providers of a model', () => {
     expect(providersFor('dnsmos')).toEqual(['webgpu', 'cpu']);
   });
 
-  it('are those that have proven themselves for its file, where nobody says otherwise', () => {
+  it('by default the providers are those proven for the model’s file', () => {
     plan({ order: [], proven: { [resolve('dnsmos.onnx')]: ['webgpu'] }, models: { speakers: ['cpu'] } });
     expect(providersFor('dnsmos', 'dnsmos.onnx')).toEqual(['webgpu', 'cpu']);
     expect(providersFor('dnsmos', 'other.onnx')).toEqual(['cpu']);
     expect(providersFor('speakers', 'dnsmos.onnx')).toEqual(['cpu']);
   });
 
-  it('are tried in order, and what failed is told in one line', async () => {
+  it('providers are tried in order, and each failure is reported in one line', async () => {
     plan();
     const { create, made } = scripted({ cuda: 'load' });
     const told = await reports(1, () => openModelSession('dnsmos', new Uint8Array(9), {}, create));
@@ -75,7 +75,7 @@ describe('the providers of a model', () => {
     ]);
   });
 
-  it('fall back to the processor when a run fails, with the same input, once for all', async () => {
+  it('a failed run falls back to the CPU for good, with the same input', async () => {
     plan({ order: ['cuda'] });
     const { create, made } = scripted({ cuda: 'run' });
     const told = await reports(2, async () => {
@@ -92,7 +92,7 @@ describe('the providers of a model', () => {
   });
 });
 
-it('Silero asked for on CUDA and WebGPU scores all the same where neither is there, and says what serves', async () => {
+it('Silero on unavailable CUDA and WebGPU scores all the same and reports what runs it', async () => {
   plan();
   const vad = openSilero();
   onTestFinished(() => vad.close());
@@ -106,7 +106,7 @@ it('Silero asked for on CUDA and WebGPU scores all the same where neither is the
   expect(failed).toHaveLength(['cuda', 'webgpu', 'cpu'].indexOf(provider));
 });
 
-it('a thread that waits for nothing else waits for the device', async () => {
+it('a thread stays alive while it opens a session, without other work', async () => {
   const from = (file: string): string => JSON.stringify(new URL(`../../../voices/onnx/${file}`, import.meta.url).href);
   const script = `
     const { planExecution } = await import(${from('execution.ts')});
@@ -117,6 +117,6 @@ it('a thread that waits for nothing else waits for the device', async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, 'alone.mjs'), script);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'alone.mjs')]);
-  // Neither the device nor the processor takes such a file.
+  // Neither the device nor the CPU loads such a file.
   expect(stdout).toContain('protobuf parsing failed');
 });

@@ -4,7 +4,7 @@ import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { dnsmosMel, dnsmosWindows, dnsmosWindowSamples } from '../../../voices/quality/dnsmos-features.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
-describe('the windows of DNSMOS', () => {
+describe('windows of DNSMOS', () => {
   it.each([
     ['nothing', 0, 0],
     ['9 s, which is a hundredth short, and so doubled; upstream leaves two out', 144_000, 7],
@@ -12,13 +12,13 @@ describe('the windows of DNSMOS', () => {
     ['10 s', 160_000, 1],
     ['11 s', 176_000, 2],
     ['4.2 s, doubled to 16.8', 67_200, 7],
-  ])('of %s', (_, length, count) => {
+  ])('DNSMOS divides a recording into 9-second windows: %s', (_, length, count) => {
     const windows = dnsmosWindows(new Float32Array(length));
     expect(windows).toHaveLength(count);
     expect(windows.every((window) => window.length === dnsmosWindowSamples)).toBe(true);
   });
 
-  it('repeat a short recording as a whole, and begin a second after each other', () => {
+  it('DNSMOS repeats a short recording as a whole, and starts its windows a second apart', () => {
     const sound = Float32Array.from({ length: 50_000 }, (_, index) => index);
     const windows = dnsmosWindows(sound);
     expect(windows).toHaveLength(3);
@@ -28,8 +28,8 @@ describe('the windows of DNSMOS', () => {
   });
 });
 
-describe('the mel features of DNSMOS', () => {
-  it('reach from the loudest to 80 decibels below', () => {
+describe('mel features of DNSMOS', () => {
+  it('DNSMOS mel features span the 80 dB below the loudest', () => {
     const tone = Float32Array.from({ length: dnsmosWindowSamples }, (_, index) => Math.sin(index / 3));
     const values = dnsmosMel(tone);
     expect(values).toHaveLength(900 * 120);
@@ -37,11 +37,11 @@ describe('the mel features of DNSMOS', () => {
     expect(Math.min(...values)).toBeCloseTo(-1, 6);
   });
 
-  it('are all alike in silence', () => {
+  it('DNSMOS mel features of silence are all equal', () => {
     expect(new Set(dnsmosMel(new Float32Array(dnsmosWindowSamples)))).toEqual(new Set([1]));
   });
 
-  it.skipIf(!sharedAvailable)('are librosa’s of a recording to a thousandth', async () => {
+  it.skipIf(!sharedAvailable)('DNSMOS mel features equal librosa’s on a recording to a thousandth', async () => {
     const golden = JSON.parse(readFileSync(sharedPath('golden/dnsmos_p808_mel_jfk.json'), 'utf8')) as {
       readonly frame0: readonly number[];
       readonly frame450: readonly number[];

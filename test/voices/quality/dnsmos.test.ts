@@ -36,7 +36,7 @@ const mean = (values: readonly number[]): number => values.reduce((sum, value) =
 
 describe('DNSMOS', () => {
   it.each([1, 4])(
-    'brings each window to the scale of listeners, then takes the mean; %i at a time',
+    'DNSMOS maps each window to the listeners’ scale before averaging; %i at a time',
     async (mostWindows) => {
       const meter = await open({ ...both, mostWindows });
       const quality = await meter.rate(frameOf(sound), { signal });
@@ -46,7 +46,7 @@ describe('DNSMOS', () => {
     },
   );
 
-  it('says nothing of P.808 without its file, and takes any rate and several at a time', async () => {
+  it('DNSMOS has no P.808 score without its file, and takes any rate and several recordings at a time', async () => {
     const meter = await open({ ...small, mostWindows: 3, workers: 2 });
     const clips = [frameOf(voiceLike(3_000, 48_000), 48_000), frameOf(voiceLike(500, 8_000), 8_000), frameOf(sound)];
     const alone = [];
@@ -55,7 +55,7 @@ describe('DNSMOS', () => {
     expect(alone[0]).not.toHaveProperty('p808');
   });
 
-  it('refuses no sound, and stops with the reason of an abort', async () => {
+  it('DNSMOS rejects empty audio and stops with the reason of an abort', async () => {
     const meter = await open(small);
     await expect(meter.rate(frameOf(new Float32Array(0)), { signal })).rejects.toMatchObject({
       code: 'ENGINE_REFUSED',
@@ -64,7 +64,7 @@ describe('DNSMOS', () => {
     await expect(meter.rate(frameOf(sound), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
-  it('says what to get where there is no file, another than the known one, or another model', async () => {
+  it('DNSMOS says what to download if its file is missing, unknown or another model', async () => {
     const missing = (detail: string) => ({ code: 'ENGINE_MISSING', message: expect.stringContaining(detail) });
     await expect(open({ modelPath: join(folder, 'none.onnx') })).rejects.toMatchObject(missing('sig_bak_ovr.onnx'));
     await expect(open({ modelPath: small.modelPath })).rejects.toMatchObject(missing(small.sha256));
@@ -83,7 +83,7 @@ const weightsAvailable = sharedAvailable && existsSync(weights.modelPath) && exi
 if (!weightsAvailable) console.warn('DNSMOS is not tested with its weights: they are not in ../shared/models.');
 
 describe.skipIf(!weightsAvailable)('DNSMOS with its weights', () => {
-  it('gives the scores that Microsoft’s script gives', { timeout: 120_000 }, async () => {
+  it('DNSMOS scores equal those of Microsoft’s script', { timeout: 120_000 }, async () => {
     const meter = await open(weights);
     const scoresOf = async (file: string): Promise<readonly number[]> => {
       const clip = await readAudioFile(sharedPath(`audio/${file}`), { sampleRate: 16_000, signal });

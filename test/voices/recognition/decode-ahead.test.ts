@@ -16,7 +16,7 @@ function heard(text: string, seconds = 1): Hypothesis {
   return { text, logProbabilities: [-0.1, -0.1], silenceLogProbability: -8, forced: false, seconds };
 }
 
-/** A listener whose decodings wait for the test, or answer with how many windows they got. */
+/** A decoder that waits for the test, or returns the number of windows it got. */
 function listen(options: { readonly busy?: boolean; readonly atOnce?: boolean } = {}): {
   readonly listener: DecodeAhead<Hypothesis>;
   readonly calls: Call[];
@@ -51,14 +51,14 @@ function listen(options: { readonly busy?: boolean; readonly atOnce?: boolean } 
 }
 
 describe('DecodeAhead', () => {
-  it('decodes nothing where the VAD heard nobody', async () => {
+  it('nothing is decoded if the VAD heard no speech', async () => {
     const { listener, calls, say } = listen();
     await say(100, false);
     expect(await listener.finish()).toEqual([]);
     expect(calls).toEqual([]);
   });
 
-  it('decodes nothing where a click was all', async () => {
+  it('nothing is decoded after a mere click', async () => {
     const { listener, calls, say } = listen();
     await say(2, true);
     await say(20, false);
@@ -66,7 +66,7 @@ describe('DecodeAhead', () => {
     expect(calls).toEqual([]);
   });
 
-  it('decodes as soon as a pause begins, and that is the final if the pause is the end', async () => {
+  it('decoding starts with a pause, and becomes the final transcript if the pause is the end', async () => {
     const { listener, calls, say } = listen();
     await say(10, true);
     expect(calls).toHaveLength(0);
@@ -78,7 +78,7 @@ describe('DecodeAhead', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('drops what it decoded ahead when the speech goes on, and decodes the whole', async () => {
+  it('a decoding made ahead is dropped when the speech continues, and the whole is decoded', async () => {
     const { listener, calls, say } = listen();
     await say(10, true);
     await say(3, false);
@@ -91,7 +91,7 @@ describe('DecodeAhead', () => {
     expect(await listener.finish()).toMatchObject([{ text: 'Yes, Sir.' }]);
   });
 
-  it('decodes at the end where the speech is cut off', async () => {
+  it('speech cut off by the end of the audio is decoded at the end', async () => {
     const { listener, calls, say } = listen();
     await say(10, true);
     const final = listener.finish();
@@ -99,7 +99,7 @@ describe('DecodeAhead', () => {
     expect(await final).toMatchObject([{ text: 'Ye' }]);
   });
 
-  it('tries again what failed', async () => {
+  it('a failed decoding is tried again', async () => {
     const { listener, calls, say } = listen();
     await say(10, true);
     await say(3, false);
@@ -111,7 +111,7 @@ describe('DecodeAhead', () => {
     expect(await final).toMatchObject([{ text: 'Yes.' }]);
   });
 
-  it('fails where it failed twice', async () => {
+  it('a decoding that fails twice fails the transcription', async () => {
     const { listener, calls, say } = listen();
     await say(10, true);
     await say(3, false);
@@ -123,7 +123,7 @@ describe('DecodeAhead', () => {
     await expect(final).rejects.toThrow('lost');
   });
 
-  it('shows a partial for every half second of speech, one decoding at a time', async () => {
+  it('a partial transcript comes every half second of speech, one decoding at a time', async () => {
     const { listener, calls, say } = listen();
     await say(40, true);
     expect(calls).toMatchObject([{ urgency: 'partial', windows: 16 }]);
@@ -135,14 +135,14 @@ describe('DecodeAhead', () => {
     expect(calls).toMatchObject([{}, { urgency: 'partial', windows: 41 }]);
   });
 
-  it('shows no babble', async () => {
+  it('babble is not shown as a partial transcript', async () => {
     const { listener, calls, say } = listen();
     await say(40, true);
     await calls[0]?.answer('我们来听听');
     expect(listener.takePartial()).toBeUndefined();
   });
 
-  it('leaves partials out and waits for longer pauses where others want to be heard', async () => {
+  it('under load partial transcripts are skipped and only longer pauses are decoded ahead', async () => {
     const { calls, say } = listen({ busy: true });
     await say(60, true);
     await say(5, false);
@@ -151,7 +151,7 @@ describe('DecodeAhead', () => {
     expect(calls).toMatchObject([{ urgency: 'final' }]);
   });
 
-  it('goes on with a new piece after a long pause', async () => {
+  it('a long pause starts a new speech piece', async () => {
     const { listener, say } = listen({ atOnce: true });
     await say(10, true);
     await say(200, false);
@@ -163,7 +163,7 @@ describe('DecodeAhead', () => {
     expect(await listener.finish()).toMatchObject([{ text: '12' }, { text: '21' }]);
   });
 
-  it('breaks long speech at a breath', async () => {
+  it('long speech is cut at a breath', async () => {
     const { listener, say } = listen({ atOnce: true });
     await say(700, true);
     await say(12, false);
@@ -173,7 +173,7 @@ describe('DecodeAhead', () => {
     expect(pieces[0]?.seconds).toBeCloseTo(702 * 0.032);
   });
 
-  it('hands on no more than 28 seconds at once, however long somebody speaks, and loses none', async () => {
+  it('at most 28 seconds are decoded at once, however long the speech, and no audio is lost', async () => {
     const { listener, calls, say } = listen({ atOnce: true });
     await say(5_000, true);
     const pieces = await listener.finish();
@@ -181,7 +181,7 @@ describe('DecodeAhead', () => {
     expect(pieces.reduce((sum, { seconds }) => sum + seconds, 0)).toBeCloseTo(5_000 * 0.032);
   });
 
-  it('takes a recording in one frame', async () => {
+  it('a whole recording in one frame is decoded', async () => {
     const { listener } = listen({ atOnce: true });
     await listener.push({ samples: new Float32Array(16_000 * 60).fill(0.1), sampleRate: 16_000, atMs: 0 });
     const pieces = await listener.finish();

@@ -10,7 +10,7 @@ import {
 
 const messages = { language_not_supported: 'another language', low_confidence: 'not clear' };
 
-/** What the model said of real recordings, as measured. */
+/** Hypotheses of the model for real recordings, as measured. */
 const english: Hypothesis = {
   text: 'Go! Do you hear? He had never been fathered. A plant full of blossoms.',
   logProbabilities: [-0.97, -0.88, -0.04, 0, -0.12, -0.06, -0.69, -0.1, -0.28, -0.85, -0.84, -0.02, -1.22, -0.17, 0],
@@ -41,63 +41,63 @@ const tone: Hypothesis = {
 };
 
 describe('judge', () => {
-  it('believes English in noise', () => expect(judge(english)).toBe('words'));
+  it('English in noise is believed', () => expect(judge(english)).toBe('words'));
 
-  it('takes the English that the model hears in Chinese for babble', () => expect(judge(chinese)).toBe('babble'));
+  it('English words that the model hears in Chinese speech are babble', () => expect(judge(chinese)).toBe('babble'));
 
-  it('hears nothing in music', () => expect(judge(music)).toBe('nothing'));
+  it('music is no speech', () => expect(judge(music)).toBe('nothing'));
 
-  it('hears nothing in notes', () => expect(judge({ ...english, text: '♪♪♪' })).toBe('nothing'));
+  it('musical notes are no speech', () => expect(judge({ ...english, text: '♪♪♪' })).toBe('nothing'));
 
-  it('hears nothing in a tone that the model takes for a word', () => expect(judge(tone)).toBe('nothing'));
+  it('a tone that the model takes for a word is no speech', () => expect(judge(tone)).toBe('nothing'));
 
-  it('believes a forced word that is sure', () => {
+  it('a confident forced word is believed', () => {
     const word = { text: 'Stop.', logProbabilities: [-0.3, -0.4, -0.1], silenceLogProbability: -0.4, forced: true };
     expect(judge({ ...word, seconds: 0.8 })).toBe('words');
   });
 
-  it('takes forced words that are unsure for babble, if there are several', () => {
+  it('several unsure forced words are babble', () => {
     expect(judge({ ...chinese, forced: true, silenceLogProbability: -0.3 })).toBe('babble');
   });
 
-  it('knows that another script is another language, however sure the model is', () => {
+  it('text in another script is another language, however sure the model is', () => {
     expect(judge({ ...english, text: '我们来听听' })).toBe('babble');
     expect(judge({ ...english, text: 'He said 我们来听听听听听' })).toBe('babble');
   });
 
-  it('leaves accents and figures alone', () => {
+  it('accents and digits do not make a text foreign', () => {
     expect(judge({ ...english, text: 'Café at 12.' })).toBe('words');
     expect(judge({ ...english, text: '1984' })).toBe('words');
   });
 
-  it('takes a loop for babble unless the model is sure', () => {
+  it('a repetition loop is babble unless the model is sure', () => {
     const loop = 'I am sorry, I am sorry, I am sorry, I am sorry.';
     expect(judge({ ...english, text: loop })).toBe('babble');
     expect(judge({ ...english, text: loop, logProbabilities: Array<number>(16).fill(-0.05) })).toBe('words');
   });
 
-  it('calls a few bad tokens mumbling, for nobody can tell the language', () => {
+  it('a few bad tokens are mumbling, too little to tell the language', () => {
     expect(judge({ ...chinese, text: 'Lobster', logProbabilities: [-1.4, -1.6, -1.2] })).toBe('mumble');
   });
 
-  it('believes nothing that has no score', () => {
+  it('a hypothesis without scores is not believed', () => {
     const broken = { ...english, logProbabilities: [Number.NaN, Number.NaN], silenceLogProbability: Number.NaN };
     expect(judge(broken)).toBe('mumble');
   });
 });
 
 describe('scoreOf', () => {
-  it('keeps English and Chinese well apart', () => {
+  it('scores of English and Chinese speech are well separated', () => {
     expect(scoreOf(english)).toBeGreaterThan(-0.25);
     expect(scoreOf(chinese)).toBeLessThan(-0.6);
   });
 
-  it('is the mean of two listenings, and low where the second heard no words', () => {
+  it('the score is the mean of two hypotheses, and low if the second had no words', () => {
     expect(scoreOf({ ...chinese, second: english })).toBeCloseTo((scoreOf(chinese) + scoreOf(english)) / 2);
     expect(scoreOf({ ...english, second: { ...english, text: '' } })).toBeCloseTo((scoreOf(english) - 1) / 2);
   });
 
-  it('is doubtful near the limit only', () => {
+  it('a second hypothesis is needed only near the limit', () => {
     const lower = (by: number): Hypothesis => ({
       ...english,
       logProbabilities: english.logProbabilities.map((value) => value - by),
@@ -107,7 +107,7 @@ describe('scoreOf', () => {
     expect(isDoubtful({ ...lower(0.3), text: '' })).toBe(false);
   });
 
-  it('falls with doubt, with the chance of silence, and with haste', () => {
+  it('the score falls with token doubt, no-speech probability and speaking rate', () => {
     const score = scoreOf(english);
     const { logProbabilities } = english;
     expect(scoreOf({ ...english, logProbabilities: logProbabilities.map((value) => value - 0.1) })).toBeLessThan(score);
@@ -116,13 +116,13 @@ describe('scoreOf', () => {
   });
 });
 
-describe('concludeHearing', () => {
-  it('says nothing where nobody spoke', () => {
+describe('finalTranscript', () => {
+  it('the final transcript is empty if nobody spoke', () => {
     expect(finalTranscript([], messages)).toEqual({ type: 'transcript-final', text: '' });
     expect(finalTranscript([music], messages)).toEqual({ type: 'transcript-final', text: '' });
   });
 
-  it('joins the pieces of an utterance', () => {
+  it('the final transcript joins the pieces of an utterance', () => {
     const final = finalTranscript([english, music, { ...english, text: 'The end.' }], messages);
     expect(final.text).toBe(`${english.text} The end.`);
     expect(final.language).toBe('en');
@@ -130,11 +130,11 @@ describe('concludeHearing', () => {
     expect(final.unclear).toBeUndefined();
   });
 
-  it('leaves babble out of English', () => {
+  it('the final transcript leaves babble out of English', () => {
     expect(finalTranscript([english, chinese], messages)).toMatchObject({ text: english.text });
   });
 
-  it('believes no stray words in what is mostly babble', () => {
+  it('the final transcript believes no stray words in what is mostly babble', () => {
     const stray = { ...english, text: 'For the time.', seconds: 1 };
     const final = finalTranscript([chinese, stray, chinese], messages);
     expect(final).toMatchObject({
@@ -144,7 +144,7 @@ describe('concludeHearing', () => {
     expect(final.confidence).toBeLessThan(confidenceOf([chinese, english]) + 0.5);
   });
 
-  it('says that it did not understand where it cannot tell the language', () => {
+  it('the final transcript is marked as not understood if the language cannot be told', () => {
     const mumble = { ...chinese, text: 'Lobster', logProbabilities: [-1.4, -1.6, -1.2] };
     expect(finalTranscript([mumble], messages)).toMatchObject({
       text: '',

@@ -11,7 +11,7 @@ function push(piece: SpeechPiece, windows: number, level: number, voiced?: boole
 }
 
 describe('SpeechPiece', () => {
-  it('keeps 288 ms on either side of the speech', () => {
+  it('a speech piece keeps 288 ms on either side of the speech', () => {
     const piece = new SpeechPiece();
     push(piece, 40, 0.001, false);
     push(piece, 10, 0.1, true);
@@ -22,20 +22,20 @@ describe('SpeechPiece', () => {
     expect(piece.silentMs).toBe(40 * 32);
   });
 
-  it('remembers no silence before the speech', () => {
+  it('a speech piece drops the silence before the pre-roll', () => {
     const piece = new SpeechPiece();
     push(piece, 10_000, 0.001, false);
     expect(piece.durationMs).toBeLessThanOrEqual(288);
   });
 
-  it('does not believe a VAD that hears a voice in digital silence', () => {
+  it('a voiced flag on digital silence is not believed', () => {
     const piece = new SpeechPiece();
     push(piece, 20, 0, true);
     push(piece, 20, Number.NaN, true);
     expect(piece.voicedMs).toBe(0);
   });
 
-  it('goes by loudness where no VAD listens', () => {
+  it('loudness replaces a missing VAD flag', () => {
     const piece = new SpeechPiece();
     push(piece, 5, 0.0001);
     push(piece, 5, 0.2);
@@ -44,7 +44,7 @@ describe('SpeechPiece', () => {
     expect(piece.silentMs).toBe(5 * 32);
   });
 
-  it('makes windows of blocks of any length, voiced where any part of them is', () => {
+  it('blocks of any length become windows, voiced if any part of them is', () => {
     const piece = new SpeechPiece();
     piece.push(window(0.1, 500), false);
     piece.push(window(0.1, 12), true);
@@ -55,7 +55,7 @@ describe('SpeechPiece', () => {
     expect(piece.speech()).toHaveLength(512 + 8 * 160 + 10);
   });
 
-  it('is cut in the longest pause of its later part', () => {
+  it('a speech piece is cut in the longest pause of its later part', () => {
     const piece = new SpeechPiece();
     push(piece, 600, 0.1, true);
     push(piece, 20, 0.001, false);
@@ -66,7 +66,7 @@ describe('SpeechPiece', () => {
     expect(piece.voicedMs).toBe(200 * 32);
   });
 
-  it('is cut at the quietest moment where there is no pause', () => {
+  it('a speech piece without a pause is cut at its quietest point', () => {
     const piece = new SpeechPiece();
     push(piece, 700, 0.1, true);
     push(piece, 5, 0.03, true);
@@ -76,7 +76,7 @@ describe('SpeechPiece', () => {
     expect(cut).toBeLessThanOrEqual(705);
   });
 
-  it('keeps the silence after the speech as the margin of the next', () => {
+  it('the silence after a cut is the margin of the next speech piece', () => {
     const piece = new SpeechPiece();
     push(piece, 10, 0.1, true);
     push(piece, 30, 0.001, false);

@@ -16,7 +16,10 @@ const speech = tone(1_600, 16_000);
 function openAt(server: FunasrServer, options: Record<string, unknown> = {}, care: CallPolicy = {}): SpeechRecognizer {
   const settings = adapter.settings.parse({ baseUrl: server.url.replace('http', 'ws'), ...options });
   const wish = { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
-  return adapter.open(settings, openContext('ear', { key: secretKey, care: [wish, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('ear', { key: secretKey, callPolicy: [wish, adapter.callPolicy?.(settings)] }),
+  );
 }
 
 recognizerConformance({
@@ -44,7 +47,7 @@ const online = (text: string, isFinal: boolean) => ({ mode: '2pass-online', text
 const offline = (text: string, isFinal: boolean) => ({ mode: '2pass-offline', text, is_final: isFinal });
 
 describe('FunASR', () => {
-  it('adds the words of the first pass, and lets the second replace them, sentence by sentence', async () => {
+  it('FunASR shows first-pass words, and the second pass replaces them sentence by sentence', async () => {
     const early = [
       online('今天', false),
       online('天汽', false),
@@ -65,18 +68,18 @@ describe('FunASR', () => {
     ]);
   });
 
-  it('waits for the last sentence of a Python server, whose is_final means that somebody speaks', async () => {
+  it('FunASR on a Python server waits for the last sentence, because is_final there means speech', async () => {
     const late = [offline('One.', true), online('two', false), offline('Two.', false)];
     expect((await hear({ early: [online('one', true)], late })).at(-1)).toMatchObject({ text: 'One. Two.' });
   });
 
-  it('ends without is_final, which offline servers may never send', async () => {
+  it('FunASR ends without is_final, which offline servers may never send', async () => {
     const late = [{ mode: 'offline', text: 'hello there' }];
     const parts = await hear({ late }, { mode: 'offline', settleMs: 10 });
     expect(parts.at(-1)).toEqual({ type: 'transcript-final', text: 'hello there' });
   });
 
-  it('ends with is_end', async () => {
+  it('FunASR ends with is_end', async () => {
     const late = [
       { mode: 'online', text: 'hello' },
       { mode: 'online', text: '', is_end: true },
@@ -84,12 +87,12 @@ describe('FunASR', () => {
     expect((await hear({ late }, { mode: 'online', settleMs: 5_000 })).at(-1)).toMatchObject({ text: 'hello' });
   });
 
-  it('keeps the first pass where the second understood nothing', async () => {
+  it('FunASR keeps the first pass if the second understood nothing', async () => {
     const parts = await hear({ early: [online('hello', false)], late: [offline('', true)] });
     expect(parts.at(-1)).toMatchObject({ text: 'hello' });
   });
 
-  it('tells its settings first, then sends sound in blocks of 60 ms', async () => {
+  it('FunASR sends its settings first, then audio in blocks of 60 ms', async () => {
     await using server = await openFunasrServer();
     const engine = openAt(server, { hotwords: { Baskerville: 20 } });
     await Array.fromAsync(engine.transcribe(frames(), { signal }));

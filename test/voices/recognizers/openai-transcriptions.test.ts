@@ -17,7 +17,10 @@ const speech = tone(1_600, 16_000);
 
 function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: CallPolicy = {}) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'whisper', ...options });
-  return adapter.open(settings, openContext('ear', { key: secretKey, care: [care, adapter.care?.(settings)] }));
+  return adapter.open(
+    settings,
+    openContext('ear', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)] }),
+  );
 }
 
 function subject(
@@ -35,7 +38,7 @@ function subject(
     behindServer: true,
     open: async (care?: CallPolicy): Promise<Opened<SpeechRecognizer>> => {
       const server = await openTranscriptionServer({ text: 'hello there', ...(events && { events }) });
-      // Partials would take part of the faults: whether they did would depend on how fast the test runs.
+      // Requests for partial transcripts would consume injected faults, depending on how fast the test runs.
       const engine = openAt(server, { dialect, partials: false }, care);
       return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
     },
@@ -63,8 +66,8 @@ async function finalOf(
   return (await hear(openAt(server, { dialect: 'speaches', partials: false, ...options }))).at(-1);
 }
 
-describe('a recognizer behind a transcription route', () => {
-  it('asks in the pause, before the utterance is known to be over', async () => {
+describe('recognizer behind a transcription endpoint', () => {
+  it('the recognizer sends its request in a pause, before the end of the utterance is certain', async () => {
     await using server = await openTranscriptionServer();
     const frames = new Queue<AudioFrame>();
     const parts = openAt(server).transcribe(frames, { signal })[Symbol.asyncIterator]();
@@ -72,7 +75,7 @@ describe('a recognizer behind a transcription route', () => {
     const first = parts.next();
     await expect.poll(() => server.requests.length).toBe(1);
     await expect.poll(() => server.open).toBe(0);
-    // The partial shows with the next frame: what the turn detector and the drafts wait for.
+    // The partial transcript comes with the next frame; turn detector and speculative replies wait for it.
     const silence = { samples: new Float32Array(512), sampleRate: 16_000, atMs: 0, voiced: false };
     frames.push(silence);
     expect((await first).value).toEqual({ type: 'transcript-partial', text: 'hello there' });
@@ -82,36 +85,39 @@ describe('a recognizer behind a transcription route', () => {
     expect((await server.seconds())[0]).toBeGreaterThan(1.6);
   });
 
-  it.each(['openai', 'vllm', 'speaches'] as const)('shows the words of %s as they come', async (events) => {
-    await using server = await openTranscriptionServer({ text: 'hello there my dear', events });
-    const engine = openAt(server, { dialect: events, streams: true, partials: false, verbose: false });
-    const heard: string[] = [];
-    server.breaks({ kind: 'silence', after: 0.5 }, { times: 1 });
-    const frames = new Queue<AudioFrame>();
-    const listening = (async () => {
-      for await (const { type, text } of engine.transcribe(frames, { signal })) heard.push(`${type} ${text}`);
-    })();
-    for (const frame of [...vadFrames(speech, 16_000)].slice(0, -15)) frames.push(frame);
-    // Half of its answer has come when the speech goes on: the words that are known show, and it is asked anew.
-    await expect
-      .poll(() => {
-        frames.push({ samples: new Float32Array(512), sampleRate: 16_000, atMs: 0, voiced: false });
-        return heard;
-      })
-      .toEqual([expect.stringMatching(/^transcript-partial hello/)]);
-    for (const frame of vadFrames(speech, 16_000)) frames.push(frame);
-    frames.end();
-    await listening;
-    expect(heard.at(-1)).toBe('transcript-final hello there my dear');
-    expect((await server.requests[0]?.form())?.get('stream')).toBe('true');
-  });
+  it.each(['openai', 'vllm', 'speaches'] as const)(
+    'the recognizer shows the words of %s as they arrive',
+    async (events) => {
+      await using server = await openTranscriptionServer({ text: 'hello there my dear', events });
+      const engine = openAt(server, { dialect: events, streams: true, partials: false, verbose: false });
+      const heard: string[] = [];
+      server.breaks({ kind: 'silence', after: 0.5 }, { times: 1 });
+      const frames = new Queue<AudioFrame>();
+      const listening = (async () => {
+        for await (const { type, text } of engine.transcribe(frames, { signal })) heard.push(`${type} ${text}`);
+      })();
+      for (const frame of [...vadFrames(speech, 16_000)].slice(0, -15)) frames.push(frame);
+      // Half of the response has arrived when the speech continues: its words are shown, and a new request is sent.
+      await expect
+        .poll(() => {
+          frames.push({ samples: new Float32Array(512), sampleRate: 16_000, atMs: 0, voiced: false });
+          return heard;
+        })
+        .toEqual([expect.stringMatching(/^transcript-partial hello/)]);
+      for (const frame of vadFrames(speech, 16_000)) frames.push(frame);
+      frames.end();
+      await listening;
+      expect(heard.at(-1)).toBe('transcript-final hello there my dear');
+      expect((await server.requests[0]?.form())?.get('stream')).toBe('true');
+    },
+  );
 
   it.each([
     ['an error', 'data: {"error":{"code":"server_error","message":"private words"}}\n\n', 'ENGINE_UNAVAILABLE'],
     ['half a text', 'data: {"type":"transcript.text.delta","delta":"hel"}\n\n', 'ENGINE_UNAVAILABLE'],
     ['something else', 'data: {"type": 7}\n\n', 'ENGINE_BAD_REPLY'],
     ['nothing', '\n\n', 'ENGINE_BAD_REPLY'],
-  ])('whose events tell %s fails', async (_name, body, code) => {
+  ])('the recognizer fails if the events report %s', async (_name, body, code) => {
     const headers = { 'content-type': 'text/event-stream' };
     await using server = await openEngineServer({ 'POST /v1/audio/transcriptions': () => ({ headers, body }) });
     const fault = (await hear(openAt(server, {}, { retries: 0 })).catch((cause: unknown) => cause)) as Error;
@@ -119,7 +125,7 @@ describe('a recognizer behind a transcription route', () => {
     expect(fault.message).not.toContain('private');
   });
 
-  it('drops the request when the speech goes on, and asks for all of it', async () => {
+  it('the recognizer drops its request when speech continues, and then sends the whole utterance', async () => {
     await using server = await openTranscriptionServer();
     server.breaks({ kind: 'hang' }, { times: 1 });
     const engine = openAt(server);
@@ -134,7 +140,7 @@ describe('a recognizer behind a transcription route', () => {
     expect((await server.seconds())[1]).toBeGreaterThan(3.2);
   });
 
-  it('asks while somebody speaks, where that is wanted', async () => {
+  it('the recognizer sends requests during speech if configured to', async () => {
     await using server = await openTranscriptionServer();
     const frames = new Queue<AudioFrame>();
     const parts = openAt(server, { partials: true }).transcribe(frames, { signal })[Symbol.asyncIterator]();
@@ -148,7 +154,7 @@ describe('a recognizer behind a transcription route', () => {
     await parts.return?.();
   });
 
-  it('tells model, language, prompt and key', async () => {
+  it('the recognizer sends model, language, prompt and API key', async () => {
     await using server = await openTranscriptionServer();
     await hear(openAt(server, { prompt: 'Baskerville', extra: { hotwords: 'Moriarty' } }), 'de-CH');
     const form = await server.requests[0]?.form();
@@ -157,7 +163,7 @@ describe('a recognizer behind a transcription route', () => {
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${secretKey}`);
   });
 
-  it('asks whisper.cpp to find out the language', async () => {
+  it('whisper.cpp is asked to detect the language', async () => {
     await using server = await openTranscriptionServer();
     await hear(openAt(server, { dialect: 'whisper-cpp' }));
     expect((await server.requests[0]?.form())?.get('language')).toBe('auto');
@@ -167,11 +173,11 @@ describe('a recognizer behind a transcription route', () => {
     ['English', 'en'],
     ['chinese', 'zh'],
     ['yue', 'yue'],
-  ])('knows %s as a language', async (language, tag) => {
+  ])('%s is accepted as a language name', async (language, tag) => {
     expect(await finalOf({ text: 'So', language })).toMatchObject({ text: 'So', language: tag });
   });
 
-  it('leaves out what Whisper itself takes for silence, and says how sure it is of the rest', async () => {
+  it('segments that Whisper marks as silence are dropped, and the rest has a confidence', async () => {
     const segments = [
       { text: ' Yes.', avg_logprob: -0.1, no_speech_prob: 0.02 },
       { text: ' Thank you for watching.', avg_logprob: -1.4, no_speech_prob: 0.9 },
@@ -180,7 +186,7 @@ describe('a recognizer behind a transcription route', () => {
     expect(final).toMatchObject({ text: 'Yes.', confidence: expect.closeTo(Math.exp(-0.1), 5) });
   });
 
-  it('joins Chinese without spaces', async () => {
+  it('Chinese segments are joined without spaces', async () => {
     await using server = await openTranscriptionServer({ text: '你好。' });
     async function* twice(): AsyncGenerator<AudioFrame> {
       for (const _time of [1, 2]) {
@@ -192,7 +198,7 @@ describe('a recognizer behind a transcription route', () => {
     expect(parts.at(-1)).toMatchObject({ text: '你好。你好。' });
   });
 
-  it('refuses frames of another rate', async () => {
+  it('the recognizer refuses frames at another sample rate', async () => {
     await using server = await openTranscriptionServer();
     async function* frames(): AsyncGenerator<AudioFrame> {
       yield { samples: new Float32Array(480), sampleRate: 24_000, atMs: 0 };
@@ -201,15 +207,15 @@ describe('a recognizer behind a transcription route', () => {
     await expect(listening).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
 
-  it('says that whisper.cpp is still loading its model', async () => {
+  it('doctor reports that whisper.cpp is still loading its model', async () => {
     await using server = await openTranscriptionServer();
     const engine = openAt(server, { dialect: 'whisper-cpp' });
-    expect(await engine.check?.({ signal })).toContain('has its model');
+    expect(await engine.check?.({ signal })).toContain('has loaded its model');
     server.breaks({ kind: 'status', status: 404 });
     await expect(engine.check?.({ signal })).rejects.toMatchObject({ detail: expect.stringContaining('loading') });
   });
 
-  it('wakes a server up with a second of silence', async () => {
+  it('warming up sends a second of silence', async () => {
     await using server = await openTranscriptionServer({ text: '' });
     await openAt(server).warm?.({ signal });
     expect(await server.seconds()).toEqual([1]);

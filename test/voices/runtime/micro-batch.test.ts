@@ -3,7 +3,7 @@ import { openMicroBatch } from '../../../voices/runtime/micro-batch.ts';
 
 const { signal } = new AbortController();
 
-/** Runs that end when the test says so. */
+/** Runs that the test ends. */
 function held(options: { readonly mostItems?: number; readonly lanes?: number } = {}) {
   const runs: { readonly items: readonly string[]; end(failure?: Error): void }[] = [];
   const batch = openMicroBatch<string, string>({
@@ -24,8 +24,8 @@ function held(options: { readonly mostItems?: number; readonly lanes?: number } 
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-describe('a micro-batch', () => {
-  it('runs together what was asked for together, and gives each its own', async () => {
+describe('micro-batch', () => {
+  it('items queued together run together, and each gets its own result', async () => {
     const { runs, batch } = held();
     const results = ['a', 'b', 'c'].map((item) => batch.add(item, { signal }));
     await turn();
@@ -34,7 +34,7 @@ describe('a micro-batch', () => {
     expect(await Promise.all(results)).toEqual(['A', 'B', 'C']);
   });
 
-  it('gathers what comes while it runs: the oldest first, with its like, in bounds', async () => {
+  it('items that arrive during a run form the next batches: oldest first, alike, and limited', async () => {
     const { runs, batch } = held({ mostItems: 2 });
     const results = ['a', 'bb', 'c', 'dd', 'e', 'ff'].map((item) => batch.add(item, { signal }));
     const order: (readonly string[])[] = [];
@@ -49,7 +49,7 @@ describe('a micro-batch', () => {
     expect(await Promise.all(results)).toEqual(['A', 'BB', 'C', 'DD', 'E', 'FF']);
   });
 
-  it('uses all its lanes', async () => {
+  it('the micro-batch uses all its lanes', async () => {
     const { runs, batch } = held({ lanes: 2, mostItems: 1 });
     const results = ['a', 'b', 'c'].map((item) => batch.add(item, { signal }));
     await turn();
@@ -61,7 +61,7 @@ describe('a micro-batch', () => {
     expect(await Promise.all(results)).toEqual(['A', 'B', 'C']);
   });
 
-  it('drops who is aborted while waiting, lets the others of a run go on, and tells a failure to all of it', async () => {
+  it('an aborted waiting item is dropped, an aborted running one does not stop its batch, and a failure reaches the whole batch', async () => {
     const { runs, batch } = held();
     const controller = new AbortController();
     const first = batch.add('a', { signal });

@@ -8,13 +8,13 @@ async function all<Item>(queue: AsyncIterable<Item>): Promise<Item[]> {
   return items;
 }
 
-/** Lets everything run that is ready to. */
+/** Runs everything that is ready to run. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 }
 
-describe('the queue', () => {
-  it('gives items in order, those pushed before the reader came and after', async () => {
+describe('queue', () => {
+  it('the queue returns items in order, whether pushed before or after the reader came', async () => {
     const queue = new Queue<number>();
     queue.push(1);
     queue.push(2);
@@ -27,7 +27,7 @@ describe('the queue', () => {
     expect(await reading).toEqual([1, 2, 3, 4]);
   });
 
-  it('ends a reader that waits', async () => {
+  it('ending the queue ends a waiting reader', async () => {
     const queue = new Queue<number>();
     const reading = all(queue);
     await settle();
@@ -35,7 +35,7 @@ describe('the queue', () => {
     expect(await reading).toEqual([]);
   });
 
-  it('drops what comes after the end', async () => {
+  it('items pushed after the end are dropped', async () => {
     const queue = new Queue<number>();
     queue.push(1);
     queue.end();
@@ -44,7 +44,7 @@ describe('the queue', () => {
     expect(await all(queue)).toEqual([1]);
   });
 
-  it('throws the reason of a failure, whatever it is, after what was waiting', async () => {
+  it('a failure is thrown after the queued items, whatever its value', async () => {
     for (const reason of [new Error('broken'), undefined, null]) {
       const queue = new Queue<number>();
       const read: number[] = [];
@@ -62,7 +62,7 @@ describe('the queue', () => {
     }
   });
 
-  it('says how many items wait', async () => {
+  it('the queue reports its length', async () => {
     const queue = new Queue<number>();
     for (let item = 0; item < 3; item += 1) queue.push(item);
     expect(queue.length).toBe(3);
@@ -71,14 +71,14 @@ describe('the queue', () => {
     expect(queue.length).toBe(2);
   });
 
-  it('gives an item that may be undefined', async () => {
+  it('the queue returns an item that is undefined', async () => {
     const queue = new Queue<undefined>();
     queue.push(undefined);
     queue.end();
     expect(await all(queue)).toEqual([undefined]);
   });
 
-  it('loses and repeats nothing over any mixture of pushing and reading', async () => {
+  it('the queue loses and repeats nothing over any mixture of pushes and reads', async () => {
     const steps = fc.array(fc.oneof(fc.constant('read' as const), fc.integer({ min: 1, max: 1_500 })), {
       maxLength: 30,
     });

@@ -5,7 +5,7 @@ import { untilAborted } from '../../../voices/runtime/until-aborted.ts';
 describe('untilAborted', () => {
   const { signal } = new AbortController();
 
-  it('passes a stream on in order', async () => {
+  it('untilAborted passes a stream on in order', async () => {
     const items = (async function* () {
       yield 1;
       yield 2;
@@ -13,25 +13,25 @@ describe('untilAborted', () => {
     expect(await Array.fromAsync(untilAborted(items, { signal }))).toEqual([1, 2]);
   });
 
-  it('throws the reason of an abort while the stream is silent', async () => {
+  it('untilAborted throws the reason of an abort while the stream is silent', async () => {
     const controller = new AbortController();
     const next = untilAborted(new Queue<number>(), controller).next();
     controller.abort(new Error('hung up'));
     await expect(next).rejects.toThrow('hung up');
   });
 
-  it('takes nothing where the signal is aborted already', async () => {
+  it('untilAborted reads nothing if the signal is already aborted', async () => {
     const passed = untilAborted(new Queue<number>(), { signal: AbortSignal.abort(new Error('gone')) });
     await expect(passed.next()).rejects.toThrow('gone');
   });
 
-  it('throws what the stream throws', async () => {
+  it('untilAborted throws the error of the stream', async () => {
     const items = new Queue<number>();
     items.fail(new Error('unplugged'));
     await expect(untilAborted(items, { signal }).next()).rejects.toThrow('unplugged');
   });
 
-  it('lets the stream go when the reader leaves', async () => {
+  it('untilAborted closes the stream when the reader leaves', async () => {
     let left = false;
     const items = (async function* () {
       try {

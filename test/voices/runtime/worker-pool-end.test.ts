@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const place = new URL('../../../voices/runtime/worker-pool.ts', import.meta.url).href;
 
-/** Closes a pool when a reply is on its way, with nothing else that keeps the process alive. */
+/** Closes a pool while a reply is on its way and nothing else keeps the process alive. */
 const program = `
   import { openWorkerPool } from ${JSON.stringify(place)};
   const worker = \`
@@ -23,7 +23,7 @@ const program = `
   await pool.close();
   console.log('closed');`;
 
-it('closes although a reply comes just then: the process used to end in the middle, with status 13', async () => {
+it('closing the worker pool as a reply arrives does not end the process with status 13', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
   expect(stdout).toBe('closed\n');
 });

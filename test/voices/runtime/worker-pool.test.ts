@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openWorkerPool, type WorkerPool } from '../../../voices/runtime/worker-pool.ts';
 
-/** What the test worker does; every answer says which thread gave it. */
+/** Commands of the test worker; every result names its thread. */
 type Request =
   | { readonly type: 'echo'; readonly value: unknown }
   | { readonly type: 'wait' }
@@ -12,7 +12,7 @@ interface Reply {
   readonly value: unknown;
 }
 
-/** `wait` answers when the shared number turns 1, so that a test decides how long a worker is busy. */
+/** `wait` returns when the shared number becomes 1, so a test decides how long a worker is busy. */
 const source = `
   import { parentPort, threadId, workerData } from 'node:worker_threads';
   const gate = new Int32Array(workerData.gate);
@@ -47,8 +47,8 @@ afterEach(async () => {
   await pool.close();
 });
 
-describe('the worker pool', () => {
-  it('answers requests and reuses a thread that is idle', async () => {
+describe('worker pool', () => {
+  it('the worker pool answers requests and reuses an idle thread', async () => {
     openPool(4);
     const first = await call({ type: 'echo', value: 1 });
     const second = await call({ type: 'echo', value: 2 });
@@ -57,7 +57,7 @@ describe('the worker pool', () => {
     expect(pool.load).toBe(0);
   });
 
-  it('runs as many requests at a time as it has threads', async () => {
+  it('the worker pool runs as many requests at a time as it has threads', async () => {
     openPool(2);
     const busy = call({ type: 'wait' });
     const [one, two] = [await call({ type: 'echo', value: 1 }), await call({ type: 'echo', value: 2 })];
@@ -66,7 +66,7 @@ describe('the worker pool', () => {
     expect((await busy).thread).not.toBe(one.thread);
   });
 
-  it('starts waiting requests by priority, then in order of arrival', async () => {
+  it('waiting requests start by priority, then in order of arrival', async () => {
     openPool(1);
     const busy = call({ type: 'wait' });
     const order: string[] = [];
@@ -86,7 +86,7 @@ describe('the worker pool', () => {
     expect(order).toEqual(['high 1', 'high 2', 'middle', 'low', 'low 2']);
   });
 
-  it('replaces a thread that crashes, and tells the request it had', async () => {
+  it('a crashed thread is replaced, and its request fails with the reason', async () => {
     openPool(1);
     const before = await call({ type: 'echo', value: 'before' });
     const crash = call({ type: 'throw' });
@@ -102,27 +102,27 @@ describe('the worker pool', () => {
     expect(reply.thread).not.toBe(before.thread);
   });
 
-  it('replaces a thread that ends by itself', async () => {
+  it('a thread that exits is replaced', async () => {
     openPool(1);
     await expect(call({ type: 'exit' })).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
     await expect(call({ type: 'echo', value: 1 })).resolves.toMatchObject({ value: 1 });
     expect(pool.load).toBe(0);
   });
 
-  it('fails every request, and does not hang, where the worker cannot even start', async () => {
+  it('every request fails, and none hangs, if the worker cannot start', async () => {
     openPool(2, 'throw new Error("no model");');
     const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map((value) => call({ type: 'echo', value })));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE' } });
   });
 
-  it('passes on an error the engine answers, and keeps the thread', async () => {
+  it('an error of the engine reaches the caller, and the thread is kept', async () => {
     openPool(1);
     const before = await call({ type: 'echo', value: 0 });
     await expect(call({ type: 'fail' })).rejects.toMatchObject({ code: 'ENGINE_REFUSED', message: 'test: no' });
     expect((await call({ type: 'echo', value: 0 })).thread).toBe(before.thread);
   });
 
-  it('drops a waiting request at once when it is aborted', async () => {
+  it('an aborted waiting request is dropped at once', async () => {
     openPool(1);
     const busy = call({ type: 'wait' });
     const abort = new AbortController();
@@ -137,7 +137,7 @@ describe('the worker pool', () => {
     expect((await next).value).toBe('next');
   });
 
-  it('lets an aborted request that runs finish unheard', async () => {
+  it('an aborted running request finishes, and its result is ignored', async () => {
     openPool(1);
     const abort = new AbortController();
     const running = pool.call({ type: 'wait' }, { signal: abort.signal });
@@ -149,13 +149,13 @@ describe('the worker pool', () => {
     expect((await next).value).toBe('next');
   });
 
-  it('does not begin what is aborted already', async () => {
+  it('a request that is already aborted does not start', async () => {
     openPool(1);
     await expect(pool.call({ type: 'exit' }, { signal: AbortSignal.abort('late') })).rejects.toBe('late');
     expect(pool.load).toBe(0);
   });
 
-  it('refuses a request that cannot be sent, and stays usable', async () => {
+  it('a request that cannot be cloned is refused, and the worker pool stays usable', async () => {
     openPool(1);
     const refused = call({ type: 'echo', value: () => 'functions do not travel' });
     const next = call({ type: 'echo', value: 'next' });
@@ -164,7 +164,7 @@ describe('the worker pool', () => {
     expect(pool.load).toBe(0);
   });
 
-  it('moves the buffers listed for transfer, and only when the request starts', async () => {
+  it('transferred buffers move only when the request starts', async () => {
     openPool(1);
     const busy = call({ type: 'wait' });
     const bytes = new Uint8Array(1_000);
@@ -176,7 +176,7 @@ describe('the worker pool', () => {
     expect(bytes).toHaveLength(0);
   });
 
-  it('rejects what waits and what runs when it is closed, and whatever comes after', async () => {
+  it('closing the worker pool rejects waiting, running and later requests', async () => {
     openPool(1);
     const outcomes = Promise.allSettled([call({ type: 'wait' }), call({ type: 'echo', value: 1 })]);
     await pool.close();
@@ -185,7 +185,7 @@ describe('the worker pool', () => {
     expect(pool.load).toBe(0);
   });
 
-  it('lets what runs come to its end before the thread does: within native code that would end the process', async () => {
+  it('a thread finishes its running request before it ends, because ending it in native code would end the process', async () => {
     openPool(1, source, 60_000);
     await call({ type: 'echo', value: 1 });
     const running = call({ type: 'wait' }).catch((reason: unknown) => reason);
@@ -199,7 +199,7 @@ describe('the worker pool', () => {
     expect(pool.load).toBe(0);
   });
 
-  it('waits no longer than it was told to', async () => {
+  it('closing the worker pool waits no longer than its limit', async () => {
     openPool(1, source, 1);
     const running = call({ type: 'wait' }).catch((reason: unknown) => reason);
     await pool.close();

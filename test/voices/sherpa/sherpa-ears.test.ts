@@ -70,7 +70,7 @@ const whisper = {
   files: await tinyWhisper(await filesIn('whisper'), ['good', 'evening', 'Martha.']),
 };
 
-/** Moonshine's true weights come with a package of ours; its tokens are Llama's. */
+/** Moonshine's real weights come with one of our packages; its tokens are Llama's. */
 async function moonshine(): Promise<Record<string, unknown>> {
   const place = findMoonshine();
   const tokens = path.join(folder, 'moonshine-tokens.txt');
@@ -115,8 +115,8 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
     says: /is fine/i,
   });
 
-  describe('sherpa-onnx as an ear', () => {
-    it('shows the words of a streaming model as they come, in lower case', async () => {
+  describe('sherpa-onnx recognizer', () => {
+    it('the sherpa-onnx recognizer shows the words of a streaming model as they come, in lower case', async () => {
       const frames = new Queue<AudioFrame>();
       const windows = [...vadFrames(speech, 16_000)];
       const speak = (count: number): void => windows.splice(0, count).forEach((frame) => frames.push(frame));
@@ -130,18 +130,18 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       expect(texts).toEqual(['good', 'good evening', 'good evening martha', 'good evening martha']);
     });
 
-    it('hears the sound: nothing is said in silence', async () => {
+    it('the sherpa-onnx recognizer gives an empty transcript for silence', async () => {
       const engine = open(zipformer);
       expect(textOf(await hear(engine, tone(300, 16_000)))).toBe('good');
       expect(textOf(await hear(engine, new Float32Array(16_000)))).toBe('');
     });
 
-    it('tells the language that the model found out', async () => {
+    it('the sherpa-onnx recognizer reports the language that the model detected', async () => {
       expect((await hear(open(senseVoice), speech)).at(-1)).toMatchObject({ language: 'en' });
       expect((await hear(open(whisper), speech)).at(-1)).toMatchObject({ language: 'en' });
     });
 
-    it('puts marks into what a model writes without any', async () => {
+    it('the sherpa-onnx recognizer adds punctuation if the model writes none', async () => {
       const known = { words: ['good', 'evening', 'martha'], commaAfter: 'evening' };
       const punctuation = { family: 'ct-transformer', files: await tinyPunctuation(tinyFiles(folder), known) };
       expect(textOf(await hear(open({ ...zipformer, punctuation }), speech))).toBe('good evening，martha。');
@@ -150,26 +150,26 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
     });
   });
 
-  describe('the weights of sherpa-onnx', () => {
+  describe('sherpa-onnx weights', () => {
     const failure = (engine: SpeechRecognizer): Promise<unknown> =>
       hear(engine, speech).catch((cause: unknown) => cause);
 
-    it('are not loaded before the user says which are right', async () => {
+    it('sherpa-onnx does not load unpinned weights', async () => {
       const { model, tokens } = senseVoice.files;
       const engine = open({ ...senseVoice, files: { model: { path: model?.path }, tokens } });
       const detail = expect.stringContaining(`"model": ${model?.sha256}`);
       expect(await failure(engine)).toMatchObject({ code: 'ENGINE_MISSING', detail });
     });
 
-    it('are not loaded where they are cut short', async () => {
+    it('sherpa-onnx does not load truncated weights', async () => {
       const model = await readFile(senseVoice.files['model']?.path ?? '');
       const cut = await tinyFiles(folder).write('cut.onnx', model.subarray(0, 4_000));
       const files = { ...senseVoice.files, model: { ...cut, sha256: senseVoice.files['model']?.sha256 } };
-      const detail = expect.stringContaining('damaged or cut short');
+      const detail = expect.stringContaining('damaged or truncated');
       expect(await failure(open({ ...senseVoice, files }))).toMatchObject({ code: 'ENGINE_MISSING', detail });
     });
 
-    it('that are damaged, and trusted all the same, end the engine and not the server', async () => {
+    it('damaged weights that were trusted fail the sherpa-onnx engine and not the server', async () => {
       const damaged = await tinyFiles(folder).write('damaged.onnx', 'no model at all');
       for (const settings of [zipformer, senseVoice, whisper]) {
         const files = Object.fromEntries(
@@ -179,17 +179,17 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       }
     });
 
-    it('of another family are told as such', async () => {
+    it('sherpa-onnx weights of another family are reported as such', async () => {
       const { model, tokens } = senseVoice.files;
       const engine = open({
         family: 'streaming-zipformer',
         files: { encoder: model, decoder: model, joiner: model, tokens },
       });
-      const detail = expect.stringContaining('of another kind than its settings say');
+      const detail = expect.stringContaining('do not match the kind in the settings');
       expect(await failure(engine)).toMatchObject({ code: 'ENGINE_MISSING', detail });
     });
 
-    it('can be looked at, and loaded ahead', async () => {
+    it('sherpa-onnx can be inspected by doctor and warmed up', async () => {
       const engine = open(senseVoice);
       await engine.warm?.({ signal });
       expect(await engine.check?.({ signal })).toContain('sense-voice');
@@ -198,7 +198,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
   });
 });
 
-describe('the settings of sherpa-onnx as an ear', () => {
+describe('sherpa-onnx recognizer settings', () => {
   const { encoder, ...others } = zipformer.files;
   it.each([
     ['an unknown family', { ...zipformer, family: 'zipformer-9' }, 'family'],
@@ -206,13 +206,13 @@ describe('the settings of sherpa-onnx as an ear', () => {
     ['a file of another family', { ...zipformer, files: { ...zipformer.files, model: encoder } }, 'files'],
     ['a hash that is none', { ...zipformer, files: { ...others, encoder: { ...encoder, sha256: 'beef' } } }, 'sha256'],
     ['a language that the family does not ask for', { ...zipformer, language: 'en' }, 'language'],
-  ])('refuse %s', (_name, settings, where) => {
+  ])('the sherpa-onnx recognizer settings refuse %s', (_name, settings, where) => {
     const parsed = adapter.settings.safeParse(settings);
     expect(parsed.success).toBe(false);
     expect(JSON.stringify(parsed.error?.issues)).toContain(where.split('.').at(-1));
   });
 
-  it('hand all that sherpa-onnx needs for a streaming Paraformer', () => {
+  it('the settings pass on all that sherpa-onnx needs for a streaming Paraformer', () => {
     const { encoder, decoder, tokens } = zipformer.files;
     const settings = recognizerSettings.parse({
       family: 'streaming-paraformer',

@@ -34,7 +34,7 @@ const kept = (engine: SpeechSynthesizer) => ({
 const lengthOf = (chunks: readonly SpeechChunk[]): number =>
   chunks.reduce((sum, { frame }) => sum + durationMs(frame), 0);
 
-/** Hertz, of a hum: how often it rises through zero. */
+/** Frequency of a hum in hertz, by its zero crossings. */
 function pitchOf(chunks: readonly SpeechChunk[]): number {
   const samples = concatSamples(chunks.map(({ frame }) => frame.samples));
   const rises = samples.filter((sample, index) => index > 0 && sample >= 0 && (samples[index - 1] ?? 0) < 0).length;
@@ -78,7 +78,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
   }
 
   describe('Pocket-TTS', () => {
-    it('sounds like the clip', async () => {
+    it('the voice of Pocket-TTS resembles the clip', async () => {
       const engine = open(pocket);
       for (const pitch of [180, 420]) {
         const wavPath = path.join(folder, `${pitch}.wav`);
@@ -94,7 +94,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
     });
   });
 
-  /** How much of a sound is high: the energy of its differences over its own. */
+  /** Share of high frequencies: the energy of the sample differences over that of the samples. */
   function brightnessOf(chunks: readonly SpeechChunk[]): number {
     const samples = concatSamples(chunks.map(({ frame }) => frame.samples));
     const energy = (values: Float32Array): number => values.reduce((sum, value) => sum + value * value, 0);
@@ -102,9 +102,9 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
   }
 
   describe.skipIf(zipvoice === undefined)(
-    'sherpa-onnx with the voice of a clip (needs the optional package of eSpeak NG)',
+    'sherpa-onnx with a cloned voice (needs the optional package of eSpeak NG)',
     () => {
-      it('sounds like the clip', async () => {
+      it('the cloned voice of sherpa-onnx resembles the clip', async () => {
         const engine = open({ ...zipvoice, steps: 2 });
         const hiss = path.join(folder, 'hiss.wav');
         await writeWav(
@@ -117,7 +117,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
         expect(high).toBeGreaterThan(2 * low);
       });
 
-      it('says what is missing where there is no clip, or no word of what is said in it', async () => {
+      it('sherpa-onnx reports a missing clip or transcript for cloning', async () => {
         const engine = open({ ...zipvoice });
         const refused = { code: 'ENGINE_REFUSED', detail: expect.stringContaining('references') };
         await expect(say(engine, { kind: 'preset', id: 'martha' })).rejects.toMatchObject(refused);
@@ -127,8 +127,8 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
     },
   );
 
-  describe('sherpa-onnx as a mouth', () => {
-    it('speaks with the voice of that number, and with the usual one where the voice is none of them', async () => {
+  describe('sherpa-onnx synthesizer', () => {
+    it('the sherpa-onnx synthesizer uses the voice number, or the default for an unknown voice', async () => {
       const engine = open({ ...vits, defaultVoice: 1 });
       expect(pitchOf(await say(engine, { kind: 'preset', id: '0' }))).toBeCloseTo(low, -1);
       expect(pitchOf(await say(engine, { kind: 'preset', id: '1' }))).toBeCloseTo(high, -1);
@@ -136,7 +136,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       expect(pitchOf(await say(engine, { kind: 'preset', id: '99' }))).toBeCloseTo(low, -1);
     });
 
-    it('is cut off at once, and speaks the next reply as if nothing had been', async () => {
+    it('the sherpa-onnx synthesizer stops at once on an abort, and speaks the next reply normally', async () => {
       const engine = open(vits);
       const whole = lengthOf(await say(engine, { kind: 'preset', id: '0' }));
       const reason = new Error('the user spoke');
@@ -157,7 +157,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       }
     });
 
-    it('speaks at the pace of the voice and of the talk', async () => {
+    it('the sherpa-onnx synthesizer follows the rate of the voice and the speed of the session', async () => {
       const engine = open(vits);
       const usual = lengthOf(await say(engine, { kind: 'preset', id: '0' }));
       const fast = lengthOf(await say(engine, { kind: 'preset', id: '0', rate: 1.25 }, { speed: 1.6 }));

@@ -39,10 +39,10 @@ function hum(pitch: number, seconds: number, sampleRate = 16_000): Float32Array 
 const clip = (samples: Float32Array, sampleRate = 16_000) => ({ samples, sampleRate, atMs: 0 });
 
 describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package sherpa-onnx-node', async () => {
-  describe('sherpa-onnx as a speaker encoder', () => {
+  describe('sherpa-onnx speaker encoder', () => {
     const encoder = open({ files: { embedding }, dimensions: tinyDimensions });
 
-    it('tells voices apart, whatever the sample rate, by embeddings of length 1', async () => {
+    it('the sherpa-onnx speaker encoder separates voices at any sample rate, with unit vectors', async () => {
       const [low, lowAgain, high] = await Promise.all([
         encoder.embed(clip(hum(250, 2)), { signal }),
         encoder.embed(clip(hum(250, 3, 24_000), 24_000), { signal }),
@@ -54,12 +54,12 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       expect(cosine(low, high)).toBeLessThan(0.7);
     });
 
-    it('refuses a clip that is too short to tell', async () => {
+    it('the sherpa-onnx speaker encoder refuses a clip that is too short', async () => {
       const failure = { code: 'ENGINE_REFUSED', detail: expect.stringContaining('shorter') };
       await expect(encoder.embed(clip(hum(250, 0.3)), { signal })).rejects.toMatchObject(failure);
     });
 
-    it('says what to set where the model gives more or less than it is said to', async () => {
+    it('the sherpa-onnx speaker encoder says what to set if the model has another dimension', async () => {
       const wrong = open({ files: { embedding } });
       const detail = expect.stringContaining(`set "dimensions" to ${tinyDimensions}`);
       await expect(wrong.embed(clip(hum(250, 2)), { signal })).rejects.toMatchObject({
@@ -69,7 +69,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       await expect(wrong.check?.({ signal })).rejects.toMatchObject({ code: 'ENGINE_MISSING', detail });
     });
 
-    it('can be looked at, is called by its weights, and stops with the reason of an abort', async () => {
+    it('the sherpa-onnx speaker encoder can be inspected, is named by its weights, and stops on an abort', async () => {
       expect(await encoder.check?.({ signal })).toContain(`${tinyDimensions} dimensions`);
       expect(encoder.name).toContain(embedding.sha256.slice(0, 8));
       const reason = new Error('enough');
@@ -77,13 +77,13 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
     });
   });
 
-  describe('the diarizer', () => {
+  describe('diarizer', () => {
     const diarizer = openDiarizer(diarizerSettings.parse({ files: { segmentation, embedding } }));
     opened.push(diarizer);
     const silence = new Float32Array(16_000);
     const talk = clip(concatSamples([hum(250, 3), silence, hum(2_500, 3)]));
 
-    it('tells who speaks when', async () => {
+    it('the diarizer reports who speaks when', async () => {
       for (const known of [{}, { speakers: 2 }]) {
         const segments = await diarizer.diarize(talk, { signal, ...known });
         expect(segments.map(({ speaker }) => speaker)).toEqual([0, 1]);
@@ -99,12 +99,12 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       }
     });
 
-    it('hears nobody in silence, and in nothing', async () => {
+    it('the diarizer finds nobody in silence or without audio', async () => {
       expect(await diarizer.diarize(clip(concatSamples([silence, silence])), { signal })).toEqual([]);
       expect(await diarizer.diarize(clip(new Float32Array(0)), { signal })).toEqual([]);
     });
 
-    it('takes several for one where it is told that there is but one', async () => {
+    it('the diarizer finds one speaker if it is told that there is one', async () => {
       const segments = await diarizer.diarize(talk, { signal, speakers: 1 });
       expect(new Set(segments.map(({ speaker }) => speaker))).toEqual(new Set([0]));
     });

@@ -49,7 +49,7 @@ for (const [title, options] of [
 }
 
 describe('CAM++', () => {
-  it('is fed 80 fbank bands of samples in [-1, 1] without their mean', async () => {
+  it('CAM++ gets 80 mean-free fbank bands of samples in [-1, 1]', async () => {
     const encoder = await open(campplus);
     const { frames, values } = subtractMean(kaldiFbank(sound));
     const means = Array.from({ length: 80 }, (_, band) => {
@@ -68,7 +68,7 @@ describe('CAM++', () => {
     ['feature', { input: 'feature' }],
     ['one clip at a time', { batch: 1 }],
     ['512 numbers', { dimensions: 512 }],
-  ])('runs as an export with %s does', async (title, shape) => {
+  ])('CAM++ runs as an export with %s', async (title, shape) => {
     const model = await writeSmallCampplus(join(folder, `${title}.onnx`), shape);
     const encoder = await open(model);
     const [one, same] = await Promise.all([sound, sound].map((each) => encoder.embed(frameOf(each), { signal })));
@@ -78,7 +78,7 @@ describe('CAM++', () => {
 });
 
 describe('WavLM-large SV', () => {
-  it('is fed the waveform with mean 0 and variance 1', async () => {
+  it('WavLM-large SV gets a waveform of mean 0 and variance 1', async () => {
     const encoder = await open(wavlm);
     const raised = sound.map((value) => 0.3 * value + 0.2);
     const mean = raised.reduce((sum, value) => sum + value, 0) / raised.length;
@@ -90,14 +90,14 @@ describe('WavLM-large SV', () => {
 });
 
 describe('opening a speaker model', () => {
-  it('names the encoder by its very weights', async () => {
+  it('a speaker encoder is named by the hash of its weights', async () => {
     const other = await writeSmallCampplus(join(folder, 'other.onnx'), { input: 'feature' });
     const names = [(await open(campplus)).name, (await open(other)).name];
     expect(names[0]).toBe(`campplus-192@${campplus.sha256.slice(0, 12)}`);
     expect(names[1]).not.toBe(names[0]);
   });
 
-  it('says what to get where there is no file, another one, or no such model', async () => {
+  it('a speaker model that is missing, wrong or unknown is reported with what to download', async () => {
     const missing = (detail: string) => ({ code: 'ENGINE_MISSING', message: expect.stringContaining(detail) });
     await expect(open({ modelPath: join(folder, 'nowhere.onnx') })).rejects.toMatchObject(missing('CAM++'));
     const wrong = open({ ...campplus, sha256: '0'.repeat(64) });
@@ -109,14 +109,14 @@ describe('opening a speaker model', () => {
   });
 });
 
-describe('cosines', () => {
-  it('are refused between embeddings of different encoders, where that shows', () => {
+describe('cosine similarity', () => {
+  it('cosine similarity is refused between embeddings of different encoders, if that can be told', () => {
     expect(cosine([1, 0], [1, 1])).toBeCloseTo(Math.SQRT1_2, 9);
     expect(cosine([0, 0], [1, 1])).toBe(0);
     expect(() => cosine([1, 0, 0], [1, 0])).toThrow(RangeError);
   });
 
-  it('tell which of several clips is most like the others', () => {
+  it('the clip most like the others is found by cosine similarity', () => {
     const clips = [
       [1, 0.1, 0],
       [2, 0, 0.2],

@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const { signal } = new AbortController();
 const rate = 16_000;
 
-/** Tones with pauses between. */
+/** Tones with pauses between them. */
 function speech(spans: readonly number[], pauseMs = 300): Float32Array {
   return concatSamples(
     spans.flatMap((ms, index) => (index === 0 ? [tone(ms, rate)] : [silence(pauseMs, rate), tone(ms, rate)])),
@@ -40,8 +40,8 @@ async function fitted(samples: Float32Array, transcript: string, wishes: ClipReq
 
 const sentences = 'The kettle sings on the stove. Mind the step, if you please. I keep the house in order.';
 
-describe('a reference clip', () => {
-  it('goes as it is where it fits, its use noted with the consent', async () => {
+describe('reference clip', () => {
+  it('a reference clip that fits is used unchanged, and its use is logged with the consent', async () => {
     const samples = speech([4_000]);
     const { clip, meter, voice } = await fitted(samples, sentences, { mostSeconds: 10 });
     expect(clip).toMatchObject({ transcript: sentences, seconds: 4, sampleRate: rate, serverPath: '' });
@@ -51,13 +51,13 @@ describe('a reference clip', () => {
     expect(meter.clone?.voice).toBe(path.basename(voice.wavPath));
   });
 
-  it('is resampled to the rate of the engine', async () => {
+  it('a reference clip is resampled to the engine’s rate', async () => {
     const { clip } = await fitted(speech([4_000]), sentences, { sampleRate: 24_000 });
     expect(clip).toMatchObject({ sampleRate: 24_000, seconds: 4 });
     expect(await readWav(clip.wav)).toMatchObject({ sampleRate: 24_000 });
   });
 
-  it('that is too long is cut in a pause, its transcript in step', async () => {
+  it('a reference clip that is too long is cut in a pause, together with its transcript', async () => {
     const { clip } = await fitted(speech([4_000, 4_000, 4_000]), sentences, { mostSeconds: 10 });
     expect(clip.transcript).toBe('The kettle sings on the stove. Mind the step, if you please.');
     expect(clip.seconds).toBeGreaterThan(8.3);
@@ -73,7 +73,7 @@ describe('a reference clip', () => {
       speech([300, 12_000]),
       'Constantinopolitans unquestionably deliberated interminably.',
     ],
-  ])('%s is refused, rather than said in part', async (_name, samples, transcript) => {
+  ])('a reference clip is refused rather than used in part: %s', async (_name, samples, transcript) => {
     const refused = fitted(samples, transcript, { leastSeconds: 3, mostSeconds: 10 });
     await expect(refused).rejects.toMatchObject({
       code: 'ENGINE_REFUSED',
@@ -81,20 +81,20 @@ describe('a reference clip', () => {
     });
   });
 
-  it('that would be too short, or is, is refused', async () => {
+  it('a reference clip that is too short, or would become so, is refused', async () => {
     const wishes = { leastSeconds: 3, mostSeconds: 10 };
     const cut = fitted(speech([2_000, 12_000]), 'Mind the step. The kettle sings on the stove, and so do I.', wishes);
     await expect(cut).rejects.toMatchObject({ detail: expect.stringContaining('wants 3 s') });
     await expect(fitted(speech([2_000]), 'Mind it.', wishes)).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
 
-  it('needs no words for an engine that needs none', async () => {
+  it('a reference clip needs no transcript for an engine that needs none', async () => {
     const { clip } = await fitted(speech([4_000, 8_000]), '', { mostSeconds: 10 });
     expect(clip).toMatchObject({ transcript: '' });
     expect(clip.seconds).toBeCloseTo(4.15, 1);
   });
 
-  it('for a server that reads our disk lies beside the whole one where it was cut', async () => {
+  it('a cut reference clip for a server that reads our disk is written beside the original', async () => {
     const wishes = { mostSeconds: 10, onServer: { directory: undefined } };
     const whole = await fitted(speech([4_000]), sentences, wishes);
     expect(whole.clip.serverPath).toBe(whole.voice.wavPath);
@@ -105,7 +105,7 @@ describe('a reference clip', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('for a server with a folder of its own is named there, and must fit', async () => {
+  it('a reference clip for a server with a folder of its own is named by its path there, and must fit', async () => {
     const wishes = { mostSeconds: 10, onServer: { directory: '/srv/clips' } };
     const { clip, voice } = await fitted(speech([4_000]), sentences, wishes);
     expect(clip.serverPath).toBe(`/srv/clips/${path.basename(voice.wavPath)}`);
@@ -113,7 +113,7 @@ describe('a reference clip', () => {
     await expect(long).rejects.toMatchObject({ detail: expect.stringContaining('on the server') });
   });
 
-  it('is read once, and again where its file or its words change', async () => {
+  it('a reference clip is read once, and again after its file or transcript changed', async () => {
     const read = openClips('mouth');
     const voice = await voiceOf(speech([4_000]), sentences);
     const use = { meter: {} };
@@ -124,7 +124,7 @@ describe('a reference clip', () => {
 });
 
 describe('cutting real speech', () => {
-  it('keeps just the sentences that are still heard', async () => {
+  it('a cut reference clip keeps exactly the sentences that are still heard', async () => {
     const flite = openFlite();
     const parts = [
       'The kettle sings on the stove.',

@@ -14,8 +14,8 @@ async function all(chunks: AsyncIterable<SpeechChunk>): Promise<string> {
   return (await Array.fromAsync(chunks)).map(({ text }) => text).join('');
 }
 
-describe('lines that are said again and again', () => {
-  it('are spoken once, by voice and speed', async () => {
+describe('speech cache', () => {
+  it('a cached line is synthesized once per voice and speed', async () => {
     const synthesizer = fakeSynthesizer();
     const said = openSpeechCache(synthesizer);
     expect(await all(said.speak(line('Good day. ', 'Who are you?'), { signal, voice }))).toBe('Good day. Who are you?');
@@ -26,7 +26,7 @@ describe('lines that are said again and again', () => {
     expect(synthesizer.spoken).toHaveLength(6);
   });
 
-  it('are ready when they have been prepared', async () => {
+  it('a line prepared in advance is in the speech cache', async () => {
     const synthesizer = fakeSynthesizer();
     const said = openSpeechCache(synthesizer);
     await said.prepare('Good day.', { signal, voice, speed: 1 });
@@ -35,21 +35,21 @@ describe('lines that are said again and again', () => {
     expect(synthesizer.spoken).toHaveLength(1);
   });
 
-  it('are not kept where speaking failed, and a failure in advance harms nobody', async () => {
+  it('a failed line is not cached, and a failure in advance affects nobody', async () => {
     const synthesizer = fakeSynthesizer({ failOn: 'day', error: new Error('no voice') });
     const said = openSpeechCache(synthesizer);
     await said.prepare('Good day.', { signal, voice });
     await expect(all(said.speak(line('Good day.'), { signal, voice }))).rejects.toThrow('no voice');
   });
 
-  it('are not kept where nobody listened to the end', async () => {
+  it('a line that nobody heard to its end is not cached', async () => {
     const synthesizer = fakeSynthesizer();
     const said = openSpeechCache(synthesizer);
     for await (const _ of said.speak(line('One. ', 'Two.'), { signal, voice })) break;
     expect(await all(said.speak(line('One. ', 'Two.'), { signal, voice }))).toBe('One. Two.');
   });
 
-  it('are forgotten, the oldest first, before they fill the memory', async () => {
+  it('the speech cache evicts the oldest lines when it is full', async () => {
     const synthesizer = fakeSynthesizer();
     const said = openSpeechCache(synthesizer);
     const long = (name: string): string => Array.from({ length: 300 }, () => name).join(' ');
@@ -59,7 +59,7 @@ describe('lines that are said again and again', () => {
     expect(synthesizer.spoken.map((text) => text[0])).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  it('stop when nobody wants them any more', async () => {
+  it('preparing a line stops when nobody wants it any more', async () => {
     const said = openSpeechCache(fakeSynthesizer());
     const stopped = AbortSignal.abort(new Error('enough'));
     await expect(all(said.speak(line('One.'), { signal: stopped, voice }))).rejects.toThrow('enough');

@@ -5,7 +5,7 @@ import { openEmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
 import { isEspeakInstalled } from '../../../voices/synthesizers/espeak.ts';
 import { collect, lengthMs, phrasesOf, speakAll } from '../synthesis/speaking.ts';
 
-/** Speaks 100 ms of silence per phrase, and remembers in which voice it spoke. */
+/** Speaks 100 ms of silence per phrase, and records the voice. */
 function silent(name: string, sampleRate: number, languages: readonly string[], log: string[]): SpeechSynthesizer {
   return {
     name,
@@ -32,8 +32,8 @@ function pair(withOther: boolean): { readonly synthesizer: SpeechSynthesizer; re
 
 const voice = { kind: 'preset', id: 'a' } as const;
 
-describe('a synthesizer by language', () => {
-  it('sends each phrase to the engine for its script, in that engine’s voice, and keeps the order', async () => {
+describe('synthesizer by language', () => {
+  it('each phrase goes to the engine of its script, in that engine’s voice, in order', async () => {
     const { synthesizer, log } = pair(true);
     const texts = ['Hello. ', '1815!', '你好。', 'Привет.', 'My name is 孙悟空.', 'Bye.'];
     const chunks = await speakAll(synthesizer, voice, texts);
@@ -48,7 +48,7 @@ describe('a synthesizer by language', () => {
     ]);
   });
 
-  it('gives one sample rate and one clock', async () => {
+  it('all phrases have one sample rate and one clock', async () => {
     const chunks = await speakAll(pair(true).synthesizer, voice, ['Hello.', '你好。', 'Bye.']);
     expect(chunks.map(({ frame }) => [frame.sampleRate, frame.samples.length])).toEqual([
       [16_000, 1600],
@@ -58,7 +58,7 @@ describe('a synthesizer by language', () => {
     expect(chunks.map(({ frame }) => frame.atMs)).toEqual([0, 100, 200]);
   });
 
-  it('uses the other engine for another language in Latin letters, and not for Chinese sessions that turn to English', async () => {
+  it('another language in Latin letters goes to the other engine, English in a Chinese session does not', async () => {
     const french = pair(true);
     await speakAll(french.synthesizer, voice, ['Bonjour.'], { language: 'fr-CA' });
     expect(french.log).toEqual(['second b: Bonjour.']);
@@ -67,7 +67,7 @@ describe('a synthesizer by language', () => {
     expect(chinese.log).toEqual(['first a: Hello.']);
   });
 
-  it('without the other engine speaks what is mostly Latin, and says what is missing for the rest', async () => {
+  it('without the other engine mostly Latin text is spoken, and the rest is reported as missing', async () => {
     const { synthesizer, log } = pair(false);
     const speech = speakAll(synthesizer, voice, ['Hello.', 'My name is Wukong, 悟空.', '你好，世界。']);
     await expect(speech).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
@@ -75,7 +75,7 @@ describe('a synthesizer by language', () => {
     expect(synthesizer.languages).toEqual(['en']);
   });
 
-  it('lets go of its source when the reader leaves', async () => {
+  it('the synthesizer by language closes its source when the reader leaves', async () => {
     let closed = false;
     async function* source(): AsyncGenerator<Phrase> {
       try {
@@ -92,7 +92,7 @@ describe('a synthesizer by language', () => {
     expect(closed).toBe(true);
   });
 
-  it('passes on the failure of its source, and the reason of an abort', async () => {
+  it('the synthesizer by language passes on the failure of its source and the reason of an abort', async () => {
     async function* failing(): AsyncGenerator<Phrase> {
       yield { text: 'Hello.' };
       throw new Error('no more text');
@@ -105,11 +105,11 @@ describe('a synthesizer by language', () => {
   });
 });
 
-describe('the embedded voices', () => {
+describe('embedded voices', () => {
   const voices = openEmbeddedVoices();
   afterAll(() => voices.close());
 
-  it('speak as a character, whatever its card says and leaves out', async () => {
+  it('the embedded voices speak as any character, whatever its card states', async () => {
     await voices.warm(new AbortController().signal);
     const alice = voices.forCharacter({ gender: 'female', flite: { id: 'slt', pitch: 1.4, rate: 1 } });
     const nobody = voices.forCharacter({ gender: 'female' });
@@ -120,12 +120,12 @@ describe('the embedded voices', () => {
     expect(lengthMs(chunks)).toBeGreaterThan(300);
   });
 
-  it('stop waiting to be warm when aborted', async () => {
+  it('warming up the embedded voices stops when aborted', async () => {
     const reason = new Error('stopped');
     await expect(voices.warm(AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
-  it.skipIf(!isEspeakInstalled())('speak English and Chinese in turn', async () => {
+  it.skipIf(!isEspeakInstalled())('the embedded voices speak English and Chinese in turn', async () => {
     const { synthesizer, voice: own } = voices.forCharacter({
       flite: { id: 'awb' },
       espeak: { id: 'cmn+m3', pitch: 1.2 },

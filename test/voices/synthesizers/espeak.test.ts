@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Voice } from '../../../voices/synthesizer.ts';
 import { espeakMissing, isEspeakInstalled, openEspeak } from '../../../voices/synthesizers/espeak.ts';
-import { collect, lengthMs, levelDb, medianPitch, peakOf, phrasesOf, speakAll } from '../synthesis/speaking.ts';
+import { lengthMs, levelDb, medianPitch, peakOf, speakAll } from '../synthesis/speaking.ts';
 
 const espeak = openEspeak();
 afterAll(() => espeak.close());
@@ -10,8 +10,8 @@ function voice(id: string, pitch = 1, rate = 1): Voice {
   return { kind: 'preset', id, pitch, rate };
 }
 
-describe('what is said where eSpeak NG is absent', () => {
-  it('names the package to install and its licence', () => {
+describe('missing eSpeak NG', () => {
+  it('a missing eSpeak NG is reported with its package and licence', () => {
     expect(espeakMissing()).toMatchObject({ code: 'ENGINE_MISSING', retryable: false });
     expect(espeakMissing().message).toMatch(/npm install @echogarden\/espeak-ng-emscripten \(GPL-3\.0\)/);
   });
@@ -19,7 +19,7 @@ describe('what is said where eSpeak NG is absent', () => {
 
 // The package is optional, and its licence keeps it out of some installations.
 describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
-  it('speaks Mandarin, one chunk per phrase, and knows when each character sounds', async () => {
+  it('eSpeak NG speaks Mandarin, one chunk per phrase, with the time of each character', async () => {
     const chunks = await speakAll(espeak, voice('cmn'), ['你好，我是孙悟空。', '俺老孙来也！']);
     expect(chunks.map(({ text }) => text)).toEqual(['你好，我是孙悟空。', '俺老孙来也！']);
     const words = chunks[0]?.words ?? [];
@@ -30,7 +30,7 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     expect(syllableMs).toBeLessThan(450);
   });
 
-  it('says different tones differently', async () => {
+  it('eSpeak NG pronounces different tones differently', async () => {
     const [first] = await speakAll(espeak, voice('cmn'), ['妈']);
     const [fourth] = await speakAll(espeak, voice('cmn'), ['骂']);
     expect(first?.frame.samples).not.toEqual(fourth?.frame.samples);
@@ -48,7 +48,7 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     ['ar', 'صباح الخير يا صديقي'],
     ['hi', 'सुप्रभात मेरे दोस्त'],
     ['el', 'Καλημέρα φίλε μου.'],
-  ])('speaks %s in a voice of another language', async (language, text) => {
+  ])('eSpeak NG speaks %s in a voice of another language', async (language, text) => {
     expect(espeak.languages).toContain(language);
     const own = await speakAll(espeak, voice(language), [text]);
     const wanted = await speakAll(espeak, voice('cmn'), [text], { language });
@@ -58,20 +58,20 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     expect(wanted[0]?.words?.length).toBe(own[0]?.words?.length);
   });
 
-  it('reads a script that the voice does not know in the language of the script', async () => {
+  it('eSpeak NG reads a script that the voice does not know in the language of the script', async () => {
     const russian = await speakAll(espeak, voice('ru'), ['Привет']);
     const guessed = await speakAll(espeak, voice('cmn'), ['Привет']);
     expect(lengthMs(guessed) / lengthMs(russian)).toBeCloseTo(1, 1);
   });
 
-  it('has variants of each language, men and women', async () => {
+  it('eSpeak NG has male and female variants of each language', async () => {
     const text = ['你好，很高兴见到你。'];
     const man = medianPitch(await speakAll(espeak, voice('cmn+m1'), text));
     const woman = medianPitch(await speakAll(espeak, voice('cmn+f2'), text));
     expect(woman / man).toBeGreaterThan(1.5);
   });
 
-  it('follows pitch, rate and speed', async () => {
+  it('eSpeak NG follows pitch, rate and speed', async () => {
     const text = ['你好，很高兴见到你，我们一起去喝茶吧。'];
     const plain = await speakAll(espeak, voice('cmn'), text);
     const high = await speakAll(espeak, voice('cmn', 1.5), text);
@@ -82,7 +82,7 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     expect(lengthMs(slow)).toBeGreaterThan(lengthMs(plain) * 1.1);
   });
 
-  it('brings variants to a similar level without clipping', async () => {
+  it('eSpeak NG variants have similar levels without clipping', async () => {
     for (const id of ['cmn', 'cmn+m3', 'cmn+f2', 'en-gb+f4', 'en-us+m7']) {
       const chunks = await speakAll(espeak, voice(id), [id.startsWith('cmn') ? '很高兴见到你。' : 'Nice to meet you.']);
       expect(levelDb(chunks)).toBeGreaterThan(-26);
@@ -91,7 +91,7 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     }
   });
 
-  it('speaks markup, entities and phoneme brackets as nothing but text', async () => {
+  it('eSpeak NG speaks markup, entities and phoneme brackets as plain text', async () => {
     const plain = lengthMs(await speakAll(espeak, voice('en'), ['hello there']));
     for (const text of [
       'hello <break time="3s"/> there',
@@ -107,7 +107,7 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     expect(spoken[0]?.words?.some(({ text }) => text.includes('break'))).toBe(true);
   });
 
-  it('says an unknown voice in English and an unknown variant in the plain voice', async () => {
+  it('eSpeak NG speaks English for an unknown voice and the plain voice for an unknown variant', async () => {
     const english = lengthMs(await speakAll(espeak, voice('en'), ['Hello there, my friend.']));
     const unknown = lengthMs(await speakAll(espeak, voice('nobody'), ['Hello there, my friend.']));
     const variant = lengthMs(await speakAll(espeak, voice('en+nobody'), ['Hello there, my friend.']));
@@ -115,20 +115,10 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     expect(variant / english).toBeCloseTo(1, 1);
   });
 
-  it('passes over phrases with nothing to say, and speaks the rest of a phrase full of marks', async () => {
+  it('eSpeak NG skips phrases without anything to say, and speaks the rest of a phrase full of marks', async () => {
     const marks = `${'。'.repeat(3000)}好${'！'.repeat(3000)}`;
     const chunks = await speakAll(espeak, voice('cmn'), ['', '……', '😀', marks]);
     expect(chunks.map(({ text }) => text).join('')).toBe(marks);
     expect(lengthMs(chunks)).toBeLessThan(2000);
-  });
-
-  it('throws the reason of an abort', async () => {
-    const controller = new AbortController();
-    const reason = new Error('hung up');
-    const speech = collect(
-      espeak.speak(phrasesOf('你好。', '再见。'), { signal: controller.signal, voice: voice('cmn') }),
-    );
-    controller.abort(reason);
-    await expect(speech).rejects.toBe(reason);
   });
 });

@@ -5,7 +5,7 @@ import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import { secretKey } from '../../conformance/upstream.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openFishSpeechServer } from '../../fakes/servers/fish-speech-server.ts';
-import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice } = await clipForTests();
 
@@ -13,6 +13,7 @@ synthesizerConformance({
   title: 'fish-speech',
   voice,
   behindServer: true,
+  oneAtATime: true,
   open: async (care?: CallPolicy) =>
     opened(adapter, {}, { server: await openFishSpeechServer(), route: 'POST /v1/tts', care }),
 });
@@ -22,7 +23,7 @@ function paths(server: EngineServer): string[] {
 }
 
 describe('fish-speech', () => {
-  it('is brought a clip once, and then asked for it by name', async () => {
+  it('fish-speech gets a clip once and then its name', async () => {
     await using server = await openFishSpeechServer();
     const engine = openEngine(adapter, { baseUrl: server.url }, { graceMs: 0 });
     await say(engine, voice);
@@ -39,7 +40,7 @@ describe('fish-speech', () => {
     expect(server.requests[2]?.headers.authorization).toBe(`Bearer ${secretKey}`);
   });
 
-  it('may have the clip from an earlier run', async () => {
+  it('fish-speech may have the clip from an earlier run', async () => {
     await using server = await openFishSpeechServer();
     await say(openEngine(adapter, { baseUrl: server.url }), voice);
     expect(await say(openEngine(adapter, { baseUrl: server.url }), voice)).not.toEqual([]);
@@ -50,26 +51,13 @@ describe('fish-speech', () => {
     ['sherlock', {}, 'sherlock'],
     ['nobody', { defaultVoice: 'martha' }, 'martha'],
     ['nobody', {}, undefined],
-  ])('asked for its voice "%s" with %o speaks as %s', async (id, given, speaks) => {
+  ])('fish-speech asked for voice "%s" with %o speaks as %s', async (id, given, speaks) => {
     await using server = await openFishSpeechServer({ voices: ['sherlock', 'martha'] });
     await say(openEngine(adapter, { baseUrl: server.url, ...given }), { kind: 'preset', id });
     expect(server.requests.at(-1)?.json()['reference_id']).toBe(speaks);
   });
 
-  it('is hung up on when the user speaks, and asked once at a time', async () => {
-    await using server: EngineServer = await openFishSpeechServer({ sound: () => untilLeft(() => server, 44_100) });
-    expect(
-      await chunksAfterHangUp(
-        openEngine(adapter, { baseUrl: server.url }),
-        { kind: 'preset', id: 'any' },
-        server,
-        'asked',
-      ),
-    ).toBe(0);
-    expect(server.mostAtOnce).toBe(1);
-  });
-
-  it('is known by its health', async () => {
+  it('doctor checks the health route of fish-speech', async () => {
     await using server = await openFishSpeechServer();
     const { signal } = new AbortController();
     await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/fish-speech/);

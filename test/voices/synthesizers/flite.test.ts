@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Phrase, Voice } from '../../../voices/synthesizer.ts';
 import { openFlite } from '../../../voices/synthesizers/flite.ts';
-import { collect, lengthMs, levelDb, medianPitch, peakOf, phrasesOf, speakAll } from '../synthesis/speaking.ts';
+import { lengthMs, levelDb, medianPitch, peakOf, phrasesOf, speakAll } from '../synthesis/speaking.ts';
 
 const flite = openFlite();
 afterAll(() => flite.close());
@@ -13,15 +13,7 @@ function voice(id: string, pitch = 1, rate = 1): Voice {
 }
 
 describe('Flite', () => {
-  it('speaks each phrase as one chunk, in order, on one clock', async () => {
-    const chunks = await speakAll(flite, voice('rms'), ['Good evening. ', 'Shall we begin?']);
-    expect(chunks.map(({ text }) => text)).toEqual(['Good evening. ', 'Shall we begin?']);
-    expect(chunks[0]?.frame.atMs).toBe(0);
-    expect(chunks[1]?.frame.atMs).toBeCloseTo(lengthMs(chunks.slice(0, 1)), 6);
-    expect(chunks.every(({ frame }) => frame.sampleRate === flite.sampleRate)).toBe(true);
-  });
-
-  it('has voices that differ in pitch, a woman among them', async () => {
+  it('Flite has voices of different pitch, one of them female', async () => {
     const pitches = new Map<string, number>();
     for (const id of flite.voices) pitches.set(id, medianPitch(await speakAll(flite, voice(id), [sentence])));
     expect(pitches.get('rms')).toBeLessThan(115);
@@ -29,7 +21,7 @@ describe('Flite', () => {
     expect(pitches.get('slt')).toBeGreaterThan(150);
   });
 
-  it.each(['rms', 'awb', 'slt', 'kal16'])('raises and lowers the pitch of %s by the factor asked for', async (id) => {
+  it.each(['rms', 'awb', 'slt', 'kal16'])('Flite changes the pitch of %s by the requested factor', async (id) => {
     const plain = medianPitch(await speakAll(flite, voice(id), [sentence]));
     const high = medianPitch(await speakAll(flite, voice(id, 1.3), [sentence]));
     const low = medianPitch(await speakAll(flite, voice(id, 0.8), [sentence]));
@@ -39,17 +31,20 @@ describe('Flite', () => {
     expect(low / plain).toBeLessThan(0.88);
   });
 
-  it.each(['rms', 'awb', 'slt'])('changes the tempo of %s by rate and by speed, and not by pitch', async (id) => {
-    const plain = lengthMs(await speakAll(flite, voice(id), [sentence]));
-    const quick = lengthMs(await speakAll(flite, voice(id, 1, 1.25), [sentence]));
-    const slow = lengthMs(await speakAll(flite, voice(id), [sentence], { speed: 0.8 }));
-    const high = lengthMs(await speakAll(flite, voice(id, 1.3), [sentence]));
-    expect(plain / quick).toBeCloseTo(1.25, 1);
-    expect(plain / slow).toBeCloseTo(0.8, 1);
-    expect(high / plain).toBeCloseTo(1, 1);
-  });
+  it.each(['rms', 'awb', 'slt'])(
+    'Flite changes the tempo of %s by rate and speed without changing the pitch',
+    async (id) => {
+      const plain = lengthMs(await speakAll(flite, voice(id), [sentence]));
+      const quick = lengthMs(await speakAll(flite, voice(id, 1, 1.25), [sentence]));
+      const slow = lengthMs(await speakAll(flite, voice(id), [sentence], { speed: 0.8 }));
+      const high = lengthMs(await speakAll(flite, voice(id, 1.3), [sentence]));
+      expect(plain / quick).toBeCloseTo(1.25, 1);
+      expect(plain / slow).toBeCloseTo(0.8, 1);
+      expect(high / plain).toBeCloseTo(1, 1);
+    },
+  );
 
-  it('brings all voices to a similar level without clipping', async () => {
+  it('Flite voices have similar levels without clipping', async () => {
     for (const id of flite.voices) {
       const chunks = await speakAll(flite, voice(id), [sentence]);
       expect(levelDb(chunks)).toBeGreaterThan(-24);
@@ -58,7 +53,7 @@ describe('Flite', () => {
     }
   });
 
-  it('starts to sound at once and pauses longer after a sentence than after a comma', async () => {
+  it('Flite starts to sound at once and pauses longer after a sentence than after a comma', async () => {
     const [clause, stop] = await speakAll(flite, voice('rms'), ['My dear friend, ', 'my dear friend. ']);
     for (const chunk of [clause, stop]) {
       const samples = chunk?.frame.samples ?? new Float32Array(0);
@@ -73,7 +68,7 @@ describe('Flite', () => {
     );
   });
 
-  it('tells when each word sounds, within the chunk and in order', async () => {
+  it('Flite times each word within its chunk, in order', async () => {
     const [chunk] = await speakAll(flite, voice('slt'), ['Dr. Smith paid $5.50, and then he left.']);
     const words = chunk?.words ?? [];
     expect(words.map(({ text }) => text)).toEqual(['Dr.', 'Smith', 'paid', '$5.50,', 'and', 'then', 'he', 'left.']);
@@ -84,13 +79,13 @@ describe('Flite', () => {
     expect(words.at(-1)?.endMs).toBeLessThan(lengthMs(chunk === undefined ? [] : [chunk]));
   });
 
-  it('passes over phrases with nothing that it can say', async () => {
+  it('Flite skips phrases that it cannot pronounce', async () => {
     const chunks = await speakAll(flite, voice('rms'), ['', '...', '你好。', '😀', 'Yes.']);
     expect(chunks.map(({ text }) => text)).toEqual(['Yes.']);
   });
 
   it.each(['-o /etc/passwd', '--help', '%s%n "quoted" $(id) `id`', 'two\nlines\u0000\u0001', 'naïve Ærø — £5 … 3°'])(
-    'takes %j for nothing but text',
+    'Flite takes %j for plain text',
     async (text) => {
       const chunks = await speakAll(flite, voice('slt'), [text]);
       expect(chunks.map((chunk) => chunk.text)).toEqual([text]);
@@ -98,7 +93,7 @@ describe('Flite', () => {
     },
   );
 
-  it('cuts a very long phrase into chunks that give its text, and makes them only as they are read', async () => {
+  it('Flite cuts a very long phrase into chunks that join to its text, made only as they are read', async () => {
     const long = 'a word and another one '.repeat(4500);
     const controller = new AbortController();
     const speech = flite.speak(phrasesOf(long), { signal: controller.signal, voice: voice('kal16') });
@@ -111,7 +106,7 @@ describe('Flite', () => {
     await expect(chunks.next()).rejects.toThrow('enough');
   });
 
-  it('uses its own voice where the one asked for is unknown or a clip', async () => {
+  it('Flite uses its default voice for an unknown voice or a clip', async () => {
     const unknown = await speakAll(flite, voice('nobody'), ['Hello.']);
     const clip: Voice = { kind: 'reference', wavPath: '/none.wav', transcript: '', language: 'en', consent: 'x' };
     const cloned = await speakAll(flite, clip, ['Hello.']);
@@ -120,7 +115,7 @@ describe('Flite', () => {
     expect(cloned[0]?.frame.samples).toEqual(own[0]?.frame.samples);
   });
 
-  it('is one phrase ahead of its reader and no more', async () => {
+  it('Flite works at most one phrase ahead of its reader', async () => {
     let taken = 0;
     async function* source(): AsyncGenerator<Phrase> {
       for (; taken < 5;) {
@@ -137,38 +132,7 @@ describe('Flite', () => {
     expect(seen).toEqual([2, 3, 4, 5, 5]);
   });
 
-  it('throws the reason of an abort while it waits for text, while it works, and before it begins', async () => {
-    const reason = new Error('hung up');
-    async function* endless(): AsyncGenerator<Phrase> {
-      yield { text: 'One.' };
-      await new Promise(() => undefined);
-    }
-    const waiting = new AbortController();
-    const speech = flite.speak(endless(), { signal: waiting.signal, voice: voice('kal16') })[Symbol.asyncIterator]();
-    await speech.next();
-    const next = speech.next();
-    waiting.abort(reason);
-    await expect(next).rejects.toBe(reason);
-
-    const working = new AbortController();
-    const busy = collect(flite.speak(phrasesOf(sentence), { signal: working.signal, voice: voice('slt') }));
-    working.abort(reason);
-    await expect(busy).rejects.toBe(reason);
-
-    const late = flite.speak(phrasesOf(sentence), { signal: AbortSignal.abort(reason), voice: voice('slt') });
-    await expect(collect(late)).rejects.toBe(reason);
-  });
-
-  it('passes on the failure of its source', async () => {
-    async function* failing(): AsyncGenerator<Phrase> {
-      yield { text: 'One.' };
-      throw new Error('no more text');
-    }
-    const { signal } = new AbortController();
-    await expect(collect(flite.speak(failing(), { signal, voice: voice('kal16') }))).rejects.toThrow('no more text');
-  });
-
-  it('speaks at the rate it was opened with, and no longer once closed', async () => {
+  it('Flite speaks at the sample rate it was opened with, and not after it was closed', async () => {
     const other = openFlite({ sampleRate: 16_000 });
     await other.warm();
     const chunks = await speakAll(other, voice('slt'), [sentence]);

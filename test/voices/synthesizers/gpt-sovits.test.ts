@@ -5,10 +5,9 @@ import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/gpt-sovits.ts';
 import { readWav, writeWav } from '../../../voices/dsp/wav.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
-import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openGptSovitsServer } from '../../fakes/servers/gpt-sovits-server.ts';
 import { silence, tone } from '../../fakes/vad.ts';
-import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice, defaultClip } = await clipForTests();
 const route = 'POST /tts';
@@ -18,13 +17,14 @@ for (const streamingMode of [0, 1, 3]) {
     title: `gpt-sovits (streaming mode ${streamingMode})`,
     voice,
     behindServer: true,
+    oneAtATime: true,
     open: async (care?: CallPolicy) =>
       opened(adapter, { streamingMode, defaultClip }, { server: await openGptSovitsServer(), route, care }),
   });
 }
 
 describe('GPT-SoVITS', () => {
-  it('is told where the clip lies on its own disk, and what is said in it', async () => {
+  it('GPT-SoVITS gets the path of the clip on its own disk, and its transcript', async () => {
     await using server = await openGptSovitsServer({ clips: ['/refs/martha.wav'] });
     const engine = openEngine(adapter, { baseUrl: server.url, serverDirectory: '/refs/', extra: { top_k: 5 } });
     expect(await say(engine, voice, { language: 'zh-Hans', speed: 1.2 })).not.toEqual([]);
@@ -42,7 +42,7 @@ describe('GPT-SoVITS', () => {
     });
   });
 
-  it('leaves a word in the log of whose voice it cloned, and by whose consent', async () => {
+  it('GPT-SoVITS logs whose voice it cloned and by whose consent', async () => {
     await using server = await openGptSovitsServer();
     const costs: CallCost[] = [];
     const engine = openEngine(adapter, { baseUrl: server.url }, {}, (cost) => costs.push(cost));
@@ -51,7 +51,7 @@ describe('GPT-SoVITS', () => {
     expect(JSON.stringify(costs)).not.toContain('Mind the step');
   });
 
-  it('gets a clip that is too long cut in a pause, with as much of its words', async () => {
+  it('GPT-SoVITS gets a clip that is too long cut in a pause, with its part of the transcript', async () => {
     const wavPath = voice.wavPath.replace('martha', 'long');
     await writeWav(wavPath, concatSamples([tone(5_000, 16_000), silence(400, 16_000), tone(7_000, 16_000)]), 16_000);
     await using server = await openGptSovitsServer();
@@ -62,19 +62,19 @@ describe('GPT-SoVITS', () => {
     expect((await readWav(place ?? '')).samples.length / 16_000).toBeCloseTo(5.2, 1);
   });
 
-  it('finds out by itself which language it is, where it does not know the one named', async () => {
+  it('GPT-SoVITS detects the language by itself if it does not know the requested one', async () => {
     await using server = await openGptSovitsServer();
     await say(openEngine(adapter, { baseUrl: server.url }), voice, { language: 'de' });
     expect(server.requests[0]?.json()).toMatchObject({ text_lang: 'auto' });
   });
 
-  it('that does not find the clip fails with a word about its log', async () => {
+  it('GPT-SoVITS that does not find the clip fails with a hint at its log', async () => {
     await using server = await openGptSovitsServer({ clips: [] });
     const speaking = say(openEngine(adapter, { baseUrl: server.url }), voice);
     await expect(speaking).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY', detail: expect.stringContaining('log') });
   });
 
-  it('that stumbles and sends a second of silence is not believed', async () => {
+  it('GPT-SoVITS that answers an error with a second of silence is not believed', async () => {
     await using server = await openGptSovitsServer({ stumbles: true });
     const speaking = say(openEngine(adapter, { baseUrl: server.url }), voice);
     await expect(speaking).rejects.toMatchObject({
@@ -83,18 +83,10 @@ describe('GPT-SoVITS', () => {
     });
   });
 
-  it('is never asked twice at a time, and is hung up on when the user speaks', async () => {
-    await using server: EngineServer = await openGptSovitsServer({ sound: () => untilLeft(() => server, 32_000) });
-    expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url, streamingMode: 3 }), voice, server)).toBe(
-      0,
-    );
-    expect(server.mostAtOnce).toBe(1);
-  });
-
   it.each([
     [2_000, 'wants 3 s'],
     [11_000, 'takes 3 to 10 s'],
-  ])('gets no clip of %i ms, which it would refuse in the middle of its answer', async (ms, says) => {
+  ])('GPT-SoVITS gets no clip of %i ms, which it would refuse in mid-reply', async (ms, says) => {
     await using server = await openGptSovitsServer();
     const wavPath = voice.wavPath.replace('martha', `clip-${ms}`);
     await writeWav(wavPath, tone(ms, 16_000), 16_000);
@@ -103,16 +95,16 @@ describe('GPT-SoVITS', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('without a clip says what to do', async () => {
+  it('GPT-SoVITS without a clip says what to do', async () => {
     await using server = await openGptSovitsServer();
     const speaking = say(openEngine(adapter, { baseUrl: server.url }), { kind: 'preset', id: 'martha' });
     await expect(speaking).rejects.toMatchObject({ detail: expect.stringContaining('"references"') });
   });
 
-  it('is known to be up by its refusal of an empty request', async () => {
+  it('doctor recognizes GPT-SoVITS by its refusal of an empty request', async () => {
     await using server = await openGptSovitsServer();
     const { signal } = new AbortController();
-    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/ answers$/);
+    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/ responds$/);
     await expect(openEngine(adapter, { baseUrl: `${server.url}/v1` }).check?.({ signal })).rejects.toMatchObject({
       status: 404,
     });

@@ -1,11 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/gradio.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { f5Inputs, maskgctInputs, openGradioServer, uploadedTo } from '../../fakes/servers/gradio-server.ts';
-import { clipForTests, chunksAfterHangUp, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice, defaultClip } = await clipForTests();
 const clip = expect.objectContaining({ path: uploadedTo, meta: { _type: 'gradio.FileData' } });
@@ -29,8 +28,8 @@ function dataOf(server: EngineServer): unknown {
   return server.requests.findLast(({ method, path }) => method === 'POST' && path.includes('/call/'))?.json()['data'];
 }
 
-describe('a Gradio app', () => {
-  it('is asked as its page asks, with the clip brought there once', async () => {
+describe('Gradio app', () => {
+  it('a Gradio app is called as its page calls it, and gets the clip once', async () => {
     await using server = await openGradioServer();
     const engine = openEngine(adapter, { baseUrl: server.url }, { graceMs: 0 });
     await say(engine, voice);
@@ -41,20 +40,23 @@ describe('a Gradio app', () => {
     expect(paths).toEqual(['/info', '/upload', ...perPhrase, ...perPhrase]);
   });
 
-  it.each(['inference', 'predict'])('of MaskGCT is known, whether its endpoint is called %s', async (name) => {
-    await using server = await openGradioServer({ endpoints: { [name]: maskgctInputs } });
-    expect(await say(openEngine(adapter, { baseUrl: server.url }), voice)).not.toEqual([]);
-    expect(dataOf(server)).toEqual([clip, 'Mind the step.', -1, 25]);
-  });
+  it.each(['inference', 'predict'])(
+    'a Gradio app of MaskGCT is recognized with its endpoint called %s',
+    async (name) => {
+      await using server = await openGradioServer({ endpoints: { [name]: maskgctInputs } });
+      expect(await say(openEngine(adapter, { baseUrl: server.url }), voice)).not.toEqual([]);
+      expect(dataOf(server)).toEqual([clip, 'Mind the step.', -1, 25]);
+    },
+  );
 
-  it('gets the inputs that the user wrote, by name or label', async () => {
+  it('a Gradio app gets the inputs of the settings, by name or label', async () => {
     await using server = await openGradioServer();
     const inputs = { gen_text_input: '[S1]{text} ({language})', 'NFE Steps': 16, 'Reference Text': '{transcript}' };
     await say(openEngine(adapter, { baseUrl: server.url, endpoint: '/basic_tts', inputs }), voice);
     expect(dataOf(server)).toEqual([clip, 'I keep the house.', '[S1]Mind the step. (en)', false, true, 0, 0.15, 16, 1]);
   });
 
-  it('whose endpoint is not known is told by the endpoints it has', async () => {
+  it('a Gradio app with an unknown endpoint is reported with the endpoints it has', async () => {
     await using server = await openGradioServer({ endpoints: { first: f5Inputs, second: f5Inputs } });
     const speaking = say(openEngine(adapter, { baseUrl: server.url }), voice);
     const detail = expect.stringMatching(/first, second\. Set "endpoint"/);
@@ -66,32 +68,19 @@ describe('a Gradio app', () => {
     ['warns, and has no result', 'event: complete\ndata: [null, null, "", 0]\n\n', 'ENGINE_BAD_REPLY'],
     ['changes its page instead', 'event: complete\ndata: [{"__type__":"update"}]\n\n', 'ENGINE_BAD_REPLY'],
     ['says something else', 'event: complete\ndata: {"detail"\n\n', 'ENGINE_BAD_REPLY'],
-  ])('that %s has failed', async (_name, instead, code) => {
+  ])('a Gradio app that %s has failed', async (_name, instead, code) => {
     await using server = await openGradioServer({ instead });
     await expect(say(openEngine(adapter, { baseUrl: server.url }), voice)).rejects.toMatchObject({ code });
   });
 
-  it('that was started anew gets the clip again', async () => {
+  it('a restarted Gradio app gets the clip again', async () => {
     await using server = await openGradioServer({ instead: 'event: error\ndata: null\n\n' });
     const speaking = say(openEngine(adapter, { baseUrl: server.url }, { retries: 1 }), voice);
     await expect(speaking).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
     expect(server.requests.filter(({ path }) => path === '/gradio_api/upload')).toHaveLength(2);
   });
 
-  it('is hung up on when the user speaks', async () => {
-    async function* working(): AsyncGenerator<string> {
-      while (server.abandoned === 0) {
-        yield 'event: heartbeat\ndata: null\n\n';
-        await pause(1);
-      }
-    }
-    await using server: EngineServer = await openGradioServer({ instead: working });
-    const engine = openEngine(adapter, { baseUrl: server.url });
-    const events = (): boolean => server.requests.some(({ path }) => path.endsWith('/e0'));
-    expect(await chunksAfterHangUp(engine, voice, server, events)).toBe(0);
-  });
-
-  it('is known by the endpoint it speaks by', async () => {
+  it('doctor recognizes a Gradio app by its endpoint', async () => {
     await using server = await openGradioServer();
     const { signal } = new AbortController();
     await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(

@@ -30,7 +30,7 @@ function openAt(
   log?: (cost: CallCost) => void,
 ) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'small-voice', ...options });
-  const context = openContext('voice', { key: secretKey, care: [care, adapter.care?.(settings)], log });
+  const context = openContext('voice', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)], log });
   return adapter.open(settings, context);
 }
 
@@ -88,7 +88,7 @@ async function say(
   return Array.fromAsync(engine.speak(phrases(), { signal, voice, ...options }));
 }
 
-describe('what a server of each family is asked', () => {
+describe('request to a speech server of each family', () => {
   it.each<[SpeechDialectName, Voice, Record<string, unknown>]>([
     ['openai', preset, { model: 'small-voice', input: 'Mind the step.', voice: 'martha', response_format: 'pcm' }],
     ['kokoro', preset, { voice: 'martha', response_format: 'pcm', stream: true }],
@@ -113,7 +113,7 @@ describe('what a server of each family is asked', () => {
     ['indextts', clone, { text: 'Mind the step.', audio_paths: ['/refs/martha.wav'] }],
     ['indextts2', clone, { text: 'Mind the step.', spk_audio_path: '/refs/martha.wav' }],
     ['xinference', preset, { response_format: 'wav', voice: 'martha' }],
-  ])('%s', async (dialect, voice, body) => {
+  ])('a speech request is sent: %s', async (dialect, voice, body) => {
     await using server = await openSpeechServer();
     const baseUrl = dialect.startsWith('indextts') ? server.url : `${server.url}/v1`;
     const engine = openAt(server, { dialect, baseUrl, serverDirectory: '/refs/' });
@@ -130,7 +130,7 @@ describe('what a server of each family is asked', () => {
       'prompt_speech',
       { input: 'Mind the step.', model: 'small-voice', kwargs: '{"prompt_text":"Mind the step."}' },
     ],
-  ])('%s, with the clip in a form', async (dialect, field, fields) => {
+  ])('a speech request is sent: %s, with the clip in a form', async (dialect, field, fields) => {
     await using server = await openSpeechServer();
     await say(openAt(server, { dialect }), clone);
     const form = await server.requests[0]?.form();
@@ -139,7 +139,7 @@ describe('what a server of each family is asked', () => {
     expect(Buffer.from(await clip.arrayBuffer()).toString('latin1', 0, 4)).toBe('RIFF');
   });
 
-  it('chatterbox, with the clip brought there once', async () => {
+  it('chatterbox gets the clip once', async () => {
     await using server = await openSpeechServer({ shape: 'wav', voices: ['martha'] });
     const engine = openAt(server, { dialect: 'chatterbox' });
     await say(engine, clone);
@@ -152,14 +152,14 @@ describe('what a server of each family is asked', () => {
     expect(server.requests[1]?.json()['voice']).toMatch(/^[0-9a-f]{16}\.wav$/);
   });
 
-  it('asks for the pace in one piece, since vLLM-Omni streams at one pace only', async () => {
+  it('a speed other than 1 is requested as one response, because vLLM-Omni streams at normal speed only', async () => {
     await using server = await openSpeechServer();
     await say(openAt(server, { dialect: 'vllm-omni' }), preset, { speed: 1.2 });
     expect(server.requests[0]?.json()).toMatchObject({ speed: 1.2, response_format: 'wav' });
     expect(server.requests[0]?.json()).not.toHaveProperty('stream');
   });
 
-  it('asks a server that is short of voices for its default once, and remembers that', async () => {
+  it('a server without the requested voice is asked for its default, and that is remembered', async () => {
     await using server = await openSpeechServer({ voices: ['alloy'] });
     const engine = openAt(server);
     await say(engine, preset);
@@ -168,14 +168,14 @@ describe('what a server of each family is asked', () => {
   });
 });
 
-describe('what is said of a server', () => {
-  it('is who has the model, and until when', async () => {
+describe('reports on a speech server', () => {
+  it('doctor reports whether the server has the model, and when it was loaded', async () => {
     await using server = await openSpeechServer();
     const says = await openAt(server).check?.({ signal });
     expect(says).toBe(`${new URL(server.url).host} has small-voice, which will be shut down on 2027-01-06`);
   });
 
-  it('is what it has instead of the model that was asked for', async () => {
+  it('doctor reports the models a server has instead of the requested one', async () => {
     await using server = await openSpeechServer();
     const check = openAt(server, { model: 'large-voice' }).check?.({ signal });
     await expect(check).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe('what is said of a server', () => {
     });
   });
 
-  it('is what a call cost, without what was said', async () => {
+  it('the log has the cost of a call without its text', async () => {
     await using server = await openSpeechServer();
     const costs: CallCost[] = [];
     await say(
@@ -205,7 +205,7 @@ describe('what is said of a server', () => {
     ]);
   });
 
-  it('names a clip that is not there', async () => {
+  it('a missing clip is reported by name', async () => {
     await using server = await openSpeechServer();
     const missing = { ...clone, wavPath: path.join(folder, 'nobody.wav') };
     await expect(say(openAt(server, { dialect: 'vllm-omni' }), missing)).rejects.toMatchObject({

@@ -8,17 +8,8 @@ import { durationMs } from '../../../voices/audio.ts';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/sidecar.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
-import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openSidecarServer } from '../../fakes/servers/sidecar-server.ts';
-import {
-  clipForTests,
-  chunksAfterHangUp,
-  openEngine,
-  opened,
-  phrasesOf,
-  say,
-  untilLeft,
-} from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, phrasesOf, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice } = await clipForTests();
 const folder = path.resolve(import.meta.dirname, '../../../voices/synthesizers/sidecar');
@@ -34,8 +25,8 @@ for (const streams of [true, false]) {
   });
 }
 
-describe('a sidecar', () => {
-  it('is asked nothing but what its contract lists', async () => {
+describe('sidecar', () => {
+  it('a sidecar gets only the requests of its contract', async () => {
     const contract = JSON.parse(readFileSync(path.join(folder, 'openapi.json'), 'utf8'));
     const { properties, required } = contract.components.schemas.Speech;
     await using server = await openSidecarServer();
@@ -53,24 +44,19 @@ describe('a sidecar', () => {
     expect(server.requests[0]?.json()['ref_audio']).toMatch(/^data:audio\/wav;base64,UklGR/);
   });
 
-  it('speaks at the rate that it tells', async () => {
+  it('a sidecar states its own sample rate', async () => {
     await using server = await openSidecarServer();
     const chunks = await say(openEngine(adapter, { baseUrl: server.url }), voice);
     expect(chunks.reduce((ms, { frame }) => ms + durationMs(frame), 0)).toBeCloseTo(240, 0);
   });
 
-  it('is hung up on when the user speaks', async () => {
-    await using server: EngineServer = await openSidecarServer({ sound: () => untilLeft(() => server, 22_050) });
-    expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url }), voice, server)).toBe(0);
-  });
-
-  it('is known by its health', async () => {
+  it('doctor checks the health route of a sidecar', async () => {
     await using server = await openSidecarServer();
     const says = await openEngine(adapter, { baseUrl: server.url }).check?.({ signal });
     expect(says).toMatch(/ runs firered-tts, which speaks en, zh$/);
   });
 
-  it('that still loads its model says so', async () => {
+  it('a sidecar that is still loading its model is reported as such', async () => {
     await using server = await openSidecarServer({ isLoading: true });
     const check = openEngine(adapter, { baseUrl: server.url }).check?.({ signal });
     await expect(check).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE', detail: expect.stringContaining('loads') });
@@ -79,7 +65,7 @@ describe('a sidecar', () => {
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
-describe.skipIf(!hasPython)(`the sidecar to copy${hasPython ? '' : ' (there is no python3 here)'}`, () => {
+describe.skipIf(!hasPython)(`example sidecar${hasPython ? '' : ' (there is no python3 here)'}`, () => {
   async function startSidecar() {
     const child = spawn('python3', [path.join(folder, 'sidecar.py'), '0'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [port] = await once(createInterface(child.stdout), 'line');
@@ -93,7 +79,7 @@ describe.skipIf(!hasPython)(`the sidecar to copy${hasPython ? '' : ' (there is n
     };
   }
 
-  it('fits its contract: is healthy, speaks with a clip, and after an interruption again', async () => {
+  it('the example sidecar meets its contract: it is healthy, speaks with a clip, and again after an interruption', async () => {
     await using sidecar = await startSidecar();
     const { engine } = sidecar;
     expect(await engine.check?.({ signal })).toMatch(/ runs tone, which speaks en, zh$/);
@@ -109,7 +95,7 @@ describe.skipIf(!hasPython)(`the sidecar to copy${hasPython ? '' : ' (there is n
     expect(await lengthOf('And the door.')).toBeCloseTo(180, 0);
   });
 
-  it('has sixty lines at most', () => {
+  it('the example sidecar has at most sixty lines', () => {
     expect(readFileSync(path.join(folder, 'sidecar.py'), 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(60);
   });
 });

@@ -3,9 +3,8 @@ import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import type { Voice } from '../../../voices/synthesizer.ts';
 import { adapter } from '../../../voices/synthesizers/xtts.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
-import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openCoquiServer, openDaswer123Server } from '../../fakes/servers/xtts-server.ts';
-import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
 
 const { voice } = await clipForTests();
 const female: Voice = { kind: 'preset', id: 'female' };
@@ -14,6 +13,7 @@ synthesizerConformance({
   title: 'xtts (coqui)',
   voice,
   behindServer: true,
+  oneAtATime: true,
   open: async (care?: CallPolicy) =>
     opened(adapter, {}, { server: await openCoquiServer(), route: 'POST /tts_stream', care }),
 });
@@ -28,7 +28,7 @@ synthesizerConformance({
 });
 
 describe('XTTS behind coqui’s server', () => {
-  it('makes numbers of a clip once, and is given them with every request', async () => {
+  it('XTTS computes a clip’s latents once and sends them with every request', async () => {
     await using server = await openCoquiServer();
     const engine = openEngine(adapter, { baseUrl: server.url }, { graceMs: 0 });
     await say(engine, voice, { language: 'zh' });
@@ -40,7 +40,7 @@ describe('XTTS behind coqui’s server', () => {
     expect(chinese?.['gpt_cond_latent']).toHaveLength(32);
   });
 
-  it('speaks with the voice that is named, else the default one', async () => {
+  it('XTTS speaks with the named voice, or the default', async () => {
     await using server = await openCoquiServer({ voices: ['Claribel', 'Daisy', 'Gracie'] });
     const engine = openEngine(adapter, { baseUrl: server.url, defaultVoice: 'Gracie' }, { graceMs: 0 });
     await say(engine, { kind: 'preset', id: 'Daisy' });
@@ -49,25 +49,19 @@ describe('XTTS behind coqui’s server', () => {
     expect(spoken.map((json) => (json['speaker_embedding'] as number[])[0])).toEqual([1, 2]);
   });
 
-  it('without voices of its own says what to do', async () => {
+  it('XTTS without voices of its own says what to do', async () => {
     await using server = await openCoquiServer({ voices: [] });
     const speaking = say(openEngine(adapter, { baseUrl: server.url }), female);
     await expect(speaking).rejects.toMatchObject({ detail: expect.stringContaining('"references"') });
   });
 
-  it('speaks the language of the clip where it does not know the one that is wanted', async () => {
+  it('XTTS speaks the clip’s language if it does not know the requested one', async () => {
     await using server = await openCoquiServer();
     await say(openEngine(adapter, { baseUrl: server.url }), { ...voice, language: 'fr' }, { language: 'cy' });
     expect(server.requests.at(-1)?.json()).toMatchObject({ language: 'fr' });
   });
 
-  it('is hung up on when the user speaks, and asked once at a time', async () => {
-    await using server: EngineServer = await openCoquiServer({ sound: () => untilLeft(() => server, 24_000) });
-    expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url }), voice, server)).toBe(0);
-    expect(server.mostAtOnce).toBe(1);
-  });
-
-  it('is known by its languages', async () => {
+  it('doctor recognizes XTTS by its languages', async () => {
     await using server = await openCoquiServer();
     const { signal } = new AbortController();
     await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/coqui.*XTTS/);
@@ -75,18 +69,11 @@ describe('XTTS behind coqui’s server', () => {
 });
 
 describe('XTTS behind daswer123’s server', () => {
-  it('is told where the clip lies on its own disk', async () => {
+  it('daswer123’s XTTS server gets the path of the clip on its own disk', async () => {
     await using server = await openDaswer123Server();
     const engine = openEngine(adapter, { baseUrl: server.url, server: 'daswer123', serverDirectory: '/speakers' });
     expect(await say(engine, voice)).not.toEqual([]);
     const query = Object.fromEntries(server.requests[0]?.query ?? []);
     expect(query).toEqual({ text: 'Mind the step.', speaker_wav: '/speakers/martha.wav', language: 'en' });
-  });
-
-  it('is hung up on when the user speaks', async () => {
-    await using server: EngineServer = await openDaswer123Server({ sound: () => untilLeft(() => server, 24_000) });
-    expect(
-      await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url, server: 'daswer123' }), female, server),
-    ).toBe(0);
   });
 });

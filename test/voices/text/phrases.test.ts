@@ -18,7 +18,7 @@ function phrasesOf(text: string, sizes: readonly number[] = []): Promise<string[
 }
 
 describe('phrases of English', () => {
-  it('start with a clause of a few words, and go on with whole sentences', async () => {
+  it('the first English phrase is a clause of a few words, later ones are whole sentences', async () => {
     const text = 'Well, my dear Watson, I think we should go. The game, as they say, is afoot. Come!';
     expect(await phrasesOf(text)).toEqual([
       'Well, my dear Watson, ',
@@ -28,11 +28,11 @@ describe('phrases of English', () => {
     ]);
   });
 
-  it('start with a short sentence where there is one', async () => {
+  it('the first English phrase is the first sentence if that is short', async () => {
     expect(await phrasesOf('No. I will not, and that is all.')).toEqual(['No. ', 'I will not, and that is all.']);
   });
 
-  it('cut a long beginning without commas before a word that opens a clause', async () => {
+  it('a long start without commas is cut before a word that opens a clause', async () => {
     const text = 'The quick brown fox that lived happily in the forest by the old mill near the river was tired.';
     const [first = '', second = ''] = await phrasesOf(text);
     expect(first + second).toBe(text);
@@ -48,13 +48,13 @@ describe('phrases of English', () => {
     'She rose at 6 a.m. Monday and met Prof. Moriarty there.',
     'Wait... what is it that you see there?',
     'He gave me an i.e. of sorts.',
-  ])('keep %j in one sentence', async (text) => {
+  ])('a phrase keeps %j in one sentence', async (text) => {
     const lead = 'Yes. ';
     const found = await phrasesOf(lead + text);
     expect(found).toEqual([lead, text]);
   });
 
-  it('end sentences that only look like abbreviations', async () => {
+  it('a sentence end that only looks like an abbreviation ends the phrase', async () => {
     expect(await phrasesOf('No. I say no. So do I. Then go in 1815. Yes.')).toEqual([
       'No. ',
       'I say no. ',
@@ -64,7 +64,7 @@ describe('phrases of English', () => {
     ]);
   });
 
-  it('keep closing quotes and brackets with their sentence', async () => {
+  it('closing quotes and brackets stay with their sentence', async () => {
     expect(await phrasesOf('"Is it so?" he said. "Yes!" (I knew it.) “Quite.” ‘Good.’ End.')).toEqual([
       '"Is it so?" he said. ',
       '"Yes!" ',
@@ -75,7 +75,7 @@ describe('phrases of English', () => {
     ]);
   });
 
-  it('cut a later sentence of more than two hundred characters at a clause', async () => {
+  it('a later sentence of more than two hundred characters is cut at a clause', async () => {
     const clause = 'and the ship went on over the dark and silent water, ';
     const found = await phrasesOf(`Listen! ${clause.repeat(8)}`);
     expect(found[0]).toBe('Listen! ');
@@ -85,7 +85,7 @@ describe('phrases of English', () => {
     }
   });
 
-  it('end at empty lines and at list items, and not at lines broken within a sentence', async () => {
+  it('empty lines and list items end a phrase, and line breaks within a sentence do not', async () => {
     expect(await phrasesOf('Title here\n\nThe first line\ngoes on here. Then\n- one\n- two')).toEqual([
       'Title here\n\n',
       'The first line\ngoes on here. ',
@@ -97,7 +97,7 @@ describe('phrases of English', () => {
 });
 
 describe('phrases of Chinese', () => {
-  it('end at full stops, without a space behind them', async () => {
+  it('a Chinese phrase ends at a full stop without a space after it', async () => {
     expect(await phrasesOf('俺老孙来也！你这妖怪，吃俺老孙一棒！哈哈。')).toEqual([
       '俺老孙来也！',
       '你这妖怪，吃俺老孙一棒！',
@@ -105,7 +105,7 @@ describe('phrases of Chinese', () => {
     ]);
   });
 
-  it('start with a clause of a few characters', async () => {
+  it('the first Chinese phrase is a clause of a few characters', async () => {
     expect(await phrasesOf('五百年前，俺老孙大闹天宫，好不快活。走吧！')).toEqual([
       '五百年前，俺老孙大闹天宫，',
       '好不快活。',
@@ -113,7 +113,7 @@ describe('phrases of Chinese', () => {
     ]);
   });
 
-  it('keep quotes, numbers and pauses in their sentence', async () => {
+  it('Chinese quotes, numbers and pauses stay in their sentence', async () => {
     expect(await phrasesOf('好。他说：“你是谁？”我……不知道，大约3.14吧。「来！」')).toEqual([
       '好。',
       '他说：“你是谁？”',
@@ -122,7 +122,7 @@ describe('phrases of Chinese', () => {
     ]);
   });
 
-  it('cut a long beginning without marks between two words', async () => {
+  it('a long Chinese start without punctuation is cut between two words', async () => {
     const text = '俺老孙五百年前大闹天宫的时候那些天兵天将一个个都不是俺的对手。';
     const found = await phrasesOf(text);
     expect(found.join('')).toBe(text);
@@ -139,7 +139,7 @@ describe('phrases of any text', () => {
   const texts = fc.array(parts, { maxLength: 40 }).map((found) => found.join(''));
   const sizes = fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 });
 
-  it('do not depend on how it was cut into deltas', async () => {
+  it('phrases are the same however the text was cut into deltas', async () => {
     await fc.assert(
       fc.asyncProperty(texts, sizes, async (text, cuts) => {
         expect(await phrasesOf(text, cuts)).toEqual(await phrasesOf(text));
@@ -154,7 +154,7 @@ describe('phrases of any text', () => {
     );
   });
 
-  it('give its speakable text when joined', async () => {
+  it('phrases join to the speakable text', async () => {
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
         const whole = (await collect(speakable(inPieces(text, [])))).join('');
@@ -164,7 +164,7 @@ describe('phrases of any text', () => {
     );
   });
 
-  it('lose no word where there is no markup', async () => {
+  it('phrases lose no word of a text without markup', async () => {
     const words = fc.array(
       fc.constantFrom('Well,', 'sir.', 'I', 'see!', 'Mr.', 'Fox', '5', 'times;', '你好。', 'then', '“so”', 'U.S.'),
     );
@@ -175,13 +175,13 @@ describe('phrases of any text', () => {
     );
   });
 
-  it('are cut even where nothing ever ends', async () => {
+  it('phrases are cut even if no sentence ever ends', async () => {
     const found = await phrasesOf('x'.repeat(5000));
     expect(found.join('')).toBe('x'.repeat(5000));
     expect(Math.max(...found.map((phrase) => phrase.length))).toBeLessThan(500);
   });
 
-  it('come as soon as the next character shows that they are over', async () => {
+  it('a phrase is emitted as soon as the next character shows that it is complete', async () => {
     let given = '';
     async function* source(): AsyncGenerator<string> {
       for (const character of 'Good evening. Shall we?') {

@@ -27,26 +27,26 @@ async function say(text: string, pronunciations: Record<string, string>, pace = 
   return { spoken: engine.spoken.join(''), told, words, speeds };
 }
 
-describe('the manner in which somebody speaks', () => {
-  it('respells words for the voice, and tells the listener what was written', async () => {
+describe('pronunciations and speaking rate', () => {
+  it('pronunciations respell words for the voice, and the transcript keeps the spelling', async () => {
     const said = await say('Captain Nemo and the Nautilus, nautilus-like.', { Nautilus: 'Nawtilus', Nemo: 'Neemoh' });
     expect(said.spoken).toBe('Captain Neemoh and the Nawtilus, Nawtilus-like.');
     expect(said.told).toBe('Captain Nemo and the Nautilus, Nautilus-like.');
     expect(said.words).toContain('Nemo');
   });
 
-  it('changes whole words only, the longer first; in Chinese wherever they stand', async () => {
+  it('pronunciations replace whole words, the longer first, and in Chinese anywhere', async () => {
     expect((await say('Mont and Montague and Montagues', { Mont: 'Mon', Montague: 'Montag' })).spoken).toBe(
       'Mon and Montag and Montagues',
     );
     expect((await say('去长安城吧', { 长安: '常安' })).spoken).toBe('去常安城吧');
   });
 
-  it('is at a pace of its own, on top of the listener’s', async () => {
+  it('the character’s speaking rate multiplies the speed of the session', async () => {
     expect((await say('One.', {}, 0.8)).speeds).toEqual([0.8]);
   });
 
-  it('is the synthesizer itself where there is nothing to change', () => {
+  it('the synthesizer is returned unchanged if there is nothing to change', () => {
     const engine = fakeSynthesizer();
     expect(withSpeakingStyle(engine, { pace: 1, pronunciations: {} })).toBe(engine);
   });

@@ -22,7 +22,7 @@ describe('speakable text', () => {
     ['Hi 😀! Thumbs 👍🏽 up, flag 🇫🇷, family 👨‍👩‍👧.', 'Hi! Thumbs up, flag, family.'],
     ['snake_case and \\*stars\\*', 'snake case and stars'],
     ['| a | b |', 'a b'],
-  ])('takes the markup out of %j', async (text, expected) => {
+  ])('markup is removed from %j', async (text, expected) => {
     expect(await spoken(text)).toBe(expected);
   });
 
@@ -33,7 +33,7 @@ describe('speakable text', () => {
     ['Well *sighs* so be it.', 'Well so be it.'],
     ['Come in. *in a low voice* Sit down. *softly* There.', 'Come in. Sit down. There.'],
     ['（拱手）俺老孙来也！*大笑* 看棒！【退场】', '俺老孙来也！看棒！'],
-  ])('takes the stage directions out of %j', async (text, expected) => {
+  ])('stage directions are removed from %j', async (text, expected) => {
     expect((await spoken(text)).replaceAll('！ ', '！')).toBe(expected);
   });
 
@@ -47,26 +47,26 @@ describe('speakable text', () => {
     '42. That is the answer.',
     "It's -5 degrees; don't go (please).",
     'Mail me: a.b@c.org, or c/o Watson + Co.',
-  ])('leaves %j as it is', async (text) => {
+  ])('speakable text keeps %j', async (text) => {
     expect(await spoken(text)).toBe(text);
   });
 
-  it('keeps words that are only emphasised at the start of a sentence', async () => {
+  it('emphasised words at the start of a sentence are kept', async () => {
     expect(await spoken('*Never* say that. *Elementary*, my friend. *You never know.* Yes.')).toBe(
       'Never say that. Elementary, my friend. You never know. Yes.',
     );
   });
 
-  it('puts white space in order', async () => {
+  it('white space is normalized', async () => {
     expect(await spoken('  One  two.\r\n\r\n\r\nThree \t four.  ')).toBe('One two.\n\nThree four.');
   });
 
-  it('finds markup that is split over deltas', async () => {
+  it('markup split over deltas is found', async () => {
     expect(await spoken('*bo', 'ws', '* I am *', '*so** glad (smi', 'les', ') today', '.')).toBe('I am so glad today.');
     expect(await spoken('Look \ud83d', '\ude00 here.')).toBe('Look here.');
   });
 
-  it('drops an emoji whole wherever it is cut, also once the engine has optimised the code', async () => {
+  it('an emoji is dropped whole wherever it is cut, even after the engine has optimized the code', async () => {
     const text = 'A line that is long enough to be sliced 👍 and goes on.';
     const at = text.indexOf('👍') + 1;
     const found = new Set<string>();
@@ -74,7 +74,7 @@ describe('speakable text', () => {
     expect([...found]).toEqual(['line that is long enough to be sliced and goes on.']);
   });
 
-  it('lets text go that never closes its markup, at the end of the line or after a few hundred characters', async () => {
+  it('markup that is never closed is released at the end of the line or after a few hundred characters', async () => {
     expect(await spoken('This *never closes and [goes (on\nand on.')).toBe('This never closes and goes (on\nand on.');
     let given = 0;
     async function* source(): AsyncGenerator<string> {
@@ -87,7 +87,7 @@ describe('speakable text', () => {
     expect(given).toBeLessThan(60);
   });
 
-  it('says nothing of a code block that never closes, and of markup alone', async () => {
+  it('an unclosed code block and text that is only markup are not spoken', async () => {
     expect(await spoken('Done.\n```js\nlet x = 1;')).toBe('Done.');
     expect(await spoken('*bows* 😀 [laughs] ** __')).toBe('');
   });

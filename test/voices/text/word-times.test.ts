@@ -5,7 +5,7 @@ import { wordTimes } from '../../../voices/text/word-times.ts';
 const speech = { startMs: 20, endMs: 3020 };
 
 describe('word times', () => {
-  it('fill the speech, long words longer', () => {
+  it('word times fill the speech, and long words take longer', () => {
     const words = wordTimes('I extraordinarily go', speech);
     expect(words.map(({ text }) => text)).toEqual(['I', 'extraordinarily', 'go']);
     expect(words[0]?.startMs).toBe(20);
@@ -14,7 +14,7 @@ describe('word times', () => {
     expect(lengths[1]).toBeGreaterThan(2 * Math.max(lengths[0] ?? 0, lengths[2] ?? 0));
   });
 
-  it('leave a pause after punctuation, a longer one after a sentence, none after an abbreviation', () => {
+  it('word times leave a pause after punctuation, a longer one after a sentence, none after an abbreviation', () => {
     const gapAfterFirst = (text: string): number => {
       const [first, second] = wordTimes(text, speech);
       return (second?.startMs ?? 0) - (first?.endMs ?? 0);
@@ -26,7 +26,7 @@ describe('word times', () => {
     expect(gapAfterFirst('Well. Then go')).toBeGreaterThan(gapAfterFirst('Well, then go'));
   });
 
-  it('take each Chinese character for a word, with the marks that touch it', () => {
+  it('word times count each Chinese character as a word, with adjacent marks', () => {
     expect(wordTimes('“你好，”Tom 说：3.14！', speech).map(({ text }) => text)).toEqual([
       '“你',
       '好，”',
@@ -36,12 +36,12 @@ describe('word times', () => {
     ]);
   });
 
-  it('keep apostrophes, hyphens, amounts and times in their words', () => {
+  it('word times keep apostrophes, hyphens, amounts and times of day within a word', () => {
     const text = "Don't pay well-known $5.50 at 10:30 (ever) “so”.";
     expect(wordTimes(text, speech).map((word) => word.text)).toEqual(text.split(' '));
   });
 
-  it('put words on their side of measured pauses where these match the punctuation', () => {
+  it('word times respect measured pauses that match the punctuation', () => {
     const pauses = [{ startMs: 1000, endMs: 2000 }];
     const words = wordTimes('Come in, my friend', speech, { pauses });
     expect(words.map(({ startMs }) => startMs >= 2000)).toEqual([false, false, true, true]);
@@ -49,7 +49,7 @@ describe('word times', () => {
     expect(words[2]?.startMs).toBe(2000);
   });
 
-  it('begin where a mark says so, and are estimated in between', () => {
+  it('word times start at given marks and are estimated between them', () => {
     const marks = [
       { index: 0, atMs: 20 },
       { index: 8, atMs: 1500 },
@@ -60,7 +60,7 @@ describe('word times', () => {
     expect(words[1]?.endMs).toBeCloseTo(1500, 6);
   });
 
-  it('stay in order within the speech, and are found in the text one after the other, whatever is given', () => {
+  it('word times are ordered within the speech and found in the text in order, whatever is given', () => {
     const texts = fc
       .array(fc.constantFrom('word', ' ', ', ', '. ', '你', '。', '…', '—', '“', '5.5', '😀', 'é', "'s"))
       .map((all) => all.join(''));
@@ -86,7 +86,7 @@ describe('word times', () => {
     );
   });
 
-  it('are none where there are no words', () => {
+  it('word times are empty without words', () => {
     expect(wordTimes('… — !', speech)).toEqual([]);
     expect(wordTimes('', speech)).toEqual([]);
   });

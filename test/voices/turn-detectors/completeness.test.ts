@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { probabilityOf, textCues, textLogit } from '../../../voices/turn-detectors/completeness.ts';
 
-describe('a transcript looks complete', () => {
+describe('complete transcripts', () => {
   it.each([
     'Ask what you can do for your country.',
     'What is your name?',
@@ -24,12 +24,12 @@ describe('a transcript looks complete', () => {
     '好的。',
     '谢谢你。',
     '没关系',
-  ])('that ends with “%s”', (text) => {
+  ])('the transcript looks complete: “%s”', (text) => {
     expect(probabilityOf(textLogit(text))).toBeGreaterThan(0.6);
   });
 });
 
-describe('a transcript looks unfinished', () => {
+describe('unfinished transcripts', () => {
   it.each([
     'I wanted to ask you about the.',
     'I went to the market and.',
@@ -56,41 +56,41 @@ describe('a transcript looks unfinished', () => {
     '这个问题我觉得，',
     '我想买一个。',
     '嗯',
-  ])('that ends with “%s”', (text) => {
+  ])('the transcript looks unfinished: “%s”', (text) => {
     expect(probabilityOf(textLogit(text))).toBeLessThan(0.5);
   });
 });
 
-describe('the words of a transcript', () => {
-  it('are not judged in a language whose words are not known, nor where there are none', () => {
+describe('text completeness', () => {
+  it('text in an unknown language, or without words, is undecided', () => {
     for (const text of ['', ' ', '...', 'Как вас зовут?', 'お名前は何ですか']) expect(textLogit(text)).toBe(0);
     expect(textLogit('Wie heißen Sie?', 'de')).toBe(0);
     expect(textLogit('What is your name?', 'en-GB')).toBeGreaterThan(1);
   });
 
-  it('count in the language they are written in', () => {
+  it('a transcript is judged in the language it is written in', () => {
     expect(textCues('OK, thank you.', 'zh')?.language).toBe('en');
     expect(textCues('我喜欢 jazz 和', 'en')?.language).toBe('zh');
   });
 
-  it('are judged by the last sentence', () => {
+  it('a transcript is judged by its last sentence', () => {
     expect(textLogit('I saw him yesterday. And then.')).toBeLessThan(0);
     expect(textLogit('I went there because. What do you think of it?')).toBeGreaterThan(1);
     expect(textLogit('我昨天去了。然后')).toBeLessThan(0);
   });
 
-  it('are not called unfinished for lack of marks where the recognizer writes none', () => {
+  it('missing punctuation does not count as unfinished if the recognizer writes none', () => {
     expect(textLogit('it was raining all day')).toBeGreaterThan(textLogit('It was raining all day'));
     expect(textLogit('where do you live')).toBeGreaterThan(0);
     expect(textLogit('it was raining on the')).toBeLessThan(0);
   });
 
-  it('take typographic marks for plain ones', () => {
+  it('typographic quotes and ellipses count as plain ones', () => {
     expect(textLogit('I don’t know.')).toBe(textLogit("I don't know."));
     expect(textLogit('I was going to say…')).toBe(textLogit('I was going to say...'));
   });
 
-  it('never decide alone, whatever they are', () => {
+  it('the text alone never decides, whatever it is', () => {
     const alphabet = ['and', 'the', 'yes', '.', ', ', '? ', '的', '吗', '。', ' ', "'", '…', '7', 'ß', '\n', 'um'];
     const texts = fc.oneof(
       fc.string({ unit: 'grapheme' }),
@@ -105,7 +105,7 @@ describe('the words of a transcript', () => {
     );
   });
 
-  it('are read quickly, however many', () => {
+  it('a very long transcript is judged quickly', () => {
     const text = 'you know i mean and because '.repeat(20_000);
     expect(textLogit(text)).toBeLessThan(0);
     expect(textLogit('因为'.repeat(50_000))).toBeLessThan(0);

@@ -15,7 +15,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Stands in for the weights, which are not to be had here: the same names and shapes, but only the mean of the features. */
+/** Stand-in for the real weights: the same names and shapes, but only the mean of the features. */
 async function writeModel(file: string, { input = 'input_features', last = 'Sigmoid', scale = 1 } = {}) {
   const node = (operation: string, inputs: string[], outputs: string[], attributes = {}): GraphNode => ({
     operation,
@@ -59,7 +59,7 @@ function expectedOf(samples: Float32Array): number {
 }
 
 describe('smart-turn', () => {
-  it('gives what the model makes of the features of the turn', async () => {
+  it('smart-turn returns the model’s probability for the features of the turn', async () => {
     const detector = open(await writeModel('mean.onnx'));
     await detector.warm(signal);
     for (const seconds of [0, 1, 5]) {
@@ -68,7 +68,7 @@ describe('smart-turn', () => {
     }
   });
 
-  it('looks at the last eight seconds', async () => {
+  it('smart-turn reads the last eight seconds', async () => {
     const detector = open(await writeModel('mean.onnx'));
     const turn = tone(12);
     const completeness = await detector.endOfTurnProbability(frameOf(turn), { signal });
@@ -76,20 +76,20 @@ describe('smart-turn', () => {
     expect(turn.length).toBe(192_000);
   });
 
-  it('takes other sample rates', async () => {
+  it('smart-turn takes other sample rates', async () => {
     const detector = open(await writeModel('mean.onnx'));
     const completeness = await detector.endOfTurnProbability(frameOf(tone(3, 24_000), 24_000), { signal });
     expect(completeness).toBeCloseTo(expectedOf(tone(3)), 2);
   });
 
-  it('says what to get where there are no weights', async () => {
+  it('smart-turn says what to download if its weights are missing', async () => {
     const detector = open({ modelPath: join(folder, 'nowhere.onnx') });
     const failure = { code: 'ENGINE_MISSING', message: expect.stringContaining('smart-turn-v3.2-cpu.onnx') };
     await expect(detector.endOfTurnProbability(frameOf(tone(1)), { signal })).rejects.toMatchObject(failure);
     await expect(detector.warm(signal)).rejects.toMatchObject(failure);
   });
 
-  it('takes the weights that were put there after the first failure', async () => {
+  it('smart-turn loads weights that were added after a first failure', async () => {
     const { sha256 } = await writeModel('early.onnx');
     const modelPath = join(folder, 'late.onnx');
     const detector = open({ modelPath, sha256 });
@@ -98,7 +98,7 @@ describe('smart-turn', () => {
     await expect(detector.endOfTurnProbability(frameOf(tone(1)), { signal })).resolves.toBeGreaterThan(0);
   });
 
-  it('loads no file with another hash', async () => {
+  it('smart-turn loads no file with another hash', async () => {
     const { modelPath, sha256 } = await writeModel('mean.onnx');
     const failure = { code: 'ENGINE_MISSING', message: expect.stringContaining(sha256) };
     await expect(open({ modelPath }).warm(signal)).rejects.toMatchObject(failure);
@@ -106,7 +106,7 @@ describe('smart-turn', () => {
     await expect(open({ modelPath, sha256: sha256.toUpperCase() }).warm(signal)).resolves.toBeUndefined();
   });
 
-  it('loads no other model, even where its hash is the one asked for', async () => {
+  it('smart-turn loads no other model, even if its hash is the expected one', async () => {
     const other = open(await writeModel('other.onnx', { input: 'input_values' }));
     await expect(other.warm(signal)).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
     const bytes = Buffer.from('no model at all');
@@ -116,13 +116,13 @@ describe('smart-turn', () => {
     await expect(damaged.warm(signal)).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
   });
 
-  it('does not pass on what is no probability', async () => {
+  it('smart-turn does not pass on a result that is no probability', async () => {
     const unbounded = open(await writeModel('unbounded.onnx', { last: 'Identity', scale: 1_000 }));
     const failure = unbounded.endOfTurnProbability(frameOf(tone(5)), { signal });
     await expect(failure).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
   });
 
-  it('stops with the reason of an abort', async () => {
+  it('smart-turn stops with the reason of an abort', async () => {
     const detector = open(await writeModel('mean.onnx'));
     const reason = new Error('hung up');
     const aborted = detector.endOfTurnProbability(frameOf(tone(1)), { signal: AbortSignal.abort(reason) });

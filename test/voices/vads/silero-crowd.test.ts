@@ -3,7 +3,7 @@ import { openSilero } from '../../../voices/vads/silero.ts';
 
 const quiet = new Float32Array(512);
 
-/** A VAD that answers with how many windows were scored together. */
+/** A VAD that returns the number of windows scored together. */
 function openCounting() {
   const source = `
     import { parentPort } from 'node:worker_threads';
@@ -13,8 +13,8 @@ function openCounting() {
   return openSilero({ workerUrl: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
 }
 
-describe('Silero, in a crowd', () => {
-  it('gathers windows that come one by one into few batches', async () => {
+describe('Silero with many streams', () => {
+  it('windows of many Silero streams are scored in few batches', async () => {
     const [vad, other] = [openCounting(), openCounting()];
     const streams = Array.from({ length: 40 }, () => vad.open());
     const pause = other.open();
@@ -24,7 +24,7 @@ describe('Silero, in a crowd', () => {
       const scores: Promise<number>[] = [];
       for (const stream of streams) {
         scores.push(stream.score(quiet));
-        // As long as a batch takes at least: without gathering, nearly each would be one of its own.
+        // At least as long as a batch takes: without gathering, nearly every window would be its own batch.
         await pause.score(quiet);
       }
       for (const count of await Promise.all(scores)) batches += 1 / count;
@@ -34,7 +34,7 @@ describe('Silero, in a crowd', () => {
     await Promise.all([vad.close(), other.close()]);
   });
 
-  it('scores each stream in its own order all the same', async () => {
+  it('each Silero stream is scored in its own order', async () => {
     const vad = openCounting();
     const streams = Array.from({ length: 40 }, () => vad.open());
     const order: string[] = [];

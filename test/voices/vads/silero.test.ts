@@ -21,7 +21,7 @@ function wave(hertz: number, seconds: number): number {
   return Math.sin(2 * Math.PI * hertz * seconds);
 }
 
-/** Sounds like a voice to Silero: the harmonics of a gliding pitch through three moving formants, in syllables. */
+/** Audio that Silero takes for a voice: harmonics of a gliding pitch through three moving formants, in syllables. */
 function babble(windows: number, pitch: number): Float32Array[] {
   const samples = Float32Array.from({ length: windows * 512 }, (_, index) => {
     const seconds = index / 16_000;
@@ -52,7 +52,7 @@ async function inTurn(stream: VadStream, windows: readonly Float32Array[]): Prom
 }
 
 describe('Silero', () => {
-  it('hears nothing in silence', async () => {
+  it('Silero hears nothing in silence', async () => {
     const scores = await inTurn(
       silero.open(),
       Array.from({ length: 10 }, () => new Float32Array(512)),
@@ -60,13 +60,13 @@ describe('Silero', () => {
     expect(Math.max(...scores)).toBeLessThan(0.05);
   });
 
-  it('hears a voice', async () => {
+  it('Silero hears a voice', async () => {
     const scores = await inTurn(silero.open(), babble(40, 120));
     expect(scores.filter((score) => score >= 0.5).length).toBeGreaterThan(30);
   });
 
-  it('shows the model each window behind the end of the one before', async () => {
-    // Answers with the sum of the first 64 samples that the model would get.
+  it('the model gets each window after the end of the one before', async () => {
+    // Returns the sum of the first 64 samples that the model would get.
     const source = `
       import { parentPort } from 'node:worker_threads';
       parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
@@ -82,7 +82,7 @@ describe('Silero', () => {
     await summing.close();
   });
 
-  it('gives the same scores in one batch with other streams as alone', async () => {
+  it('scores in one batch with other streams equal those alone', async () => {
     const inputs = [90, 120, 150, 180, 210, 240, 270].map((pitch) => babble(20, pitch));
     const alone: number[][] = [];
     for (const windows of inputs) alone.push(await inTurn(silero.open(), windows));
@@ -91,7 +91,7 @@ describe('Silero', () => {
     expect(new Set(alone.map(String)).size).toBe(inputs.length);
   });
 
-  it('scores windows given at once in the order of the calls', async () => {
+  it('windows pushed at once are scored in order', async () => {
     const windows = babble(30, 130);
     const alone = await inTurn(silero.open(), windows);
     const stream = silero.open();
@@ -106,20 +106,20 @@ describe('Silero', () => {
     expect(order).toEqual(windows.map((_, index) => index));
   });
 
-  it('serves more streams at once than fit in a batch', async () => {
+  it('Silero serves more streams at once than fit in a batch', async () => {
     const windows = babble(3, 130);
     const alone = await inTurn(silero.open(), windows);
     const together = await Promise.all(Array.from({ length: 150 }, () => inTurn(silero.open(), windows)));
     for (const scores of together) expect(scores).toEqual(alone);
   });
 
-  it('refuses a window of another length and goes on', async () => {
+  it('a window of another length is refused, and the stream continues', async () => {
     const stream = silero.open();
     await expect(stream.score(new Float32Array(480))).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
     await expect(stream.score(new Float32Array(512))).resolves.toBeLessThan(0.05);
   });
 
-  it('is not deaf for ever after a window that is no audio', async () => {
+  it('a window of NaN does not make Silero deaf for good', async () => {
     for (const poison of [Number.NaN, Number.POSITIVE_INFINITY, 3e38]) {
       const stream = silero.open();
       await Promise.allSettled([stream.score(new Float32Array(512).fill(poison))]);
@@ -128,7 +128,7 @@ describe('Silero', () => {
     }
   });
 
-  it('rejects the windows of a closed stream, and disturbs no other', async () => {
+  it('closing a stream rejects its windows and disturbs no other', async () => {
     const [closing, other] = [silero.open(), silero.open()];
     const lost = [closing.score(new Float32Array(512)), closing.score(new Float32Array(512))];
     const kept = other.score(new Float32Array(512));
@@ -138,13 +138,13 @@ describe('Silero', () => {
     expect(await kept).toBeLessThan(0.05);
   });
 
-  it('names a missing model as missing', async () => {
+  it('a missing model is reported as missing', async () => {
     const broken = openSilero({ modelPath: '/nowhere/silero.onnx' });
     await expect(broken.open().score(new Float32Array(512))).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
     await broken.close();
   });
 
-  it('rejects what is under way when it is closed', async () => {
+  it('closing Silero rejects the windows in progress', async () => {
     const closing = openSilero();
     const stream = closing.open();
     await stream.score(new Float32Array(512));
@@ -154,8 +154,8 @@ describe('Silero', () => {
     await expect(stream.score(new Float32Array(512))).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
   });
 
-  it('loses only what a dying worker had, and goes on with a fresh state', async () => {
-    // Counts the windows of each stream in its state, answers with the count, dies of a window that begins with 9.
+  it('a dying worker loses only its own windows, and the stream continues with a fresh state', async () => {
+    // Counts the windows of each stream in its state, returns the count, and crashes on a window that begins with 9.
     const source = `
       import { parentPort } from 'node:worker_threads';
       parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
@@ -179,7 +179,7 @@ describe('Silero', () => {
     await counting.close();
   });
 
-  it.skipIf(!sharedAvailable)('hears speech in more than half of a real recording', async () => {
+  it.skipIf(!sharedAvailable)('Silero hears speech in more than half of a real recording', async () => {
     const { samples } = await readWav(sharedPath('audio/jfk.wav'));
     const stream = silero.open();
     const scores = await Promise.all(new Rechunker(512).push(samples).map((window) => stream.score(window)));
@@ -187,7 +187,7 @@ describe('Silero', () => {
   });
 });
 
-/** What a session makes of scores. */
+/** Speech starts and ends as a session derives them from scores. */
 function eventsOf(scores: readonly number[]): SpeechEdge[] {
   const edges = createVadHysteresis({ minSpeechMs: 96, minSilenceMs: 96, windowMs: 32 });
   return scores.map((score) => edges.push(score)).filter((edge) => edge !== undefined);
@@ -224,7 +224,7 @@ describe('the graph made of the weights of Silero v6', () => {
     await expectEqual([...babble(40, 110), ...Array.from({ length: 20 }, () => new Float32Array(512)), ...full]);
   });
 
-  it.skipIf(!sharedAvailable)('makes the same events of every recording', async () => {
+  it.skipIf(!sharedAvailable)('the fused graph gives the same speech starts and ends on every recording', async () => {
     expect.hasAssertions();
     const { signal } = new AbortController();
     for (const file of readdirSync(sharedPath('audio')).filter((name) => /\.(wav|flac)$/.test(name))) {
@@ -238,7 +238,7 @@ describe('the graph made of the weights of Silero v6', () => {
     expect(() => sileroGraph(other)).toThrow('no weights of a Silero model');
   });
 
-  it('is made of no damaged file, which is named', async () => {
+  it('a damaged model file is not fused and is reported by name', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dramatis-silero-'));
     for (const [name, bytes] of [
       ['text.onnx', Buffer.from('not a model, but a letter')],

@@ -83,7 +83,7 @@ async function openTask(
       given.send(messageFor(taskId, 'run-task', { task_group: 'audio', ...order, input: {} }));
       const first = await nextOf(given, context);
       if (Buffer.isBuffer(first) || first.header.event !== 'task-started')
-        throw badReply(context, 'no start of the task');
+        throw badReply(context, 'no start event for the task');
       return given;
     } catch (cause) {
       given.close();
@@ -150,7 +150,7 @@ export async function checkDashscope(
 ): Promise<string> {
   const socket = await openSocket(context, socketRequest(context, server), options);
   socket.close();
-  return `${new URL(server.baseUrl).host} takes the key`;
+  return `${new URL(server.baseUrl).host} accepts the key`;
 }
 
 function socketRequest({ key }: EngineContext, { baseUrl, workspace }: DashscopeServer) {
@@ -163,7 +163,7 @@ function readMessage(text: string, upstream: Upstream): Message {
   try {
     message = messageSchema.parse(JSON.parse(text));
   } catch {
-    throw badReply(upstream, 'something that is no message of a task');
+    throw badReply(upstream, 'an unknown task message');
   }
   if (message.header.event === 'task-failed') throw taskFault(message.header.error_code ?? '', upstream);
   return message;
@@ -175,15 +175,15 @@ function readMessage(text: string, upstream: Upstream): Message {
 function taskFault(code: string, { name, settingNames }: Upstream): EngineError {
   const word = /^[A-Za-z][\w.-]{2,60}$/.test(code) ? ` (${code})` : '';
   if (/^(InvalidApiKey|AccessDenied|Arrearage)/i.test(code)) {
-    return new EngineError(name, 'ENGINE_REFUSED', `the key was not accepted${word}. Check ${settingNames.key}.`);
+    return new EngineError(name, 'ENGINE_REFUSED', `the server rejected the key${word}. Check ${settingNames.key}.`);
   }
   if (/timeout/i.test(code)) {
-    return new EngineError(name, 'ENGINE_TIMEOUT', `the server gave up waiting${word}`);
+    return new EngineError(name, 'ENGINE_TIMEOUT', `the server timed out${word}`);
   }
   if (/^(Throttling|Internal|Service|System|Model(Serving|Unavailable))/i.test(code)) {
-    const detail = `the server failed, or has too much to do${word}. Try again in a moment.`;
+    const detail = `the server failed or is overloaded${word}. Try again in a moment.`;
     return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
   }
-  const detail = `the server did not accept the task${word}. Check ${settingNames.model}, and that the voice is one of this model.`;
+  const detail = `the server rejected the task${word}. Check ${settingNames.model}, and that the model has the voice.`;
   return new EngineError(name, 'ENGINE_REFUSED', detail);
 }

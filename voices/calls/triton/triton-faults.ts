@@ -19,26 +19,26 @@ export function grpcFault(upstream: Upstream, cause: unknown, stage: CallStage):
   switch (code) {
     case grpcStatus.UNAUTHENTICATED:
     case grpcStatus.PERMISSION_DENIED:
-      return fault('ENGINE_REFUSED', `the key was not accepted${word}. Check ${settingNames.key}.`);
+      return fault('ENGINE_REFUSED', `the server rejected the key${word}. Check ${settingNames.key}.`);
     case grpcStatus.NOT_FOUND:
     case grpcStatus.UNIMPLEMENTED:
       return fault(
         'ENGINE_REFUSED',
-        `the server knows no such model or service${word}. Check ${settingNames.model}, and that ${settingNames.baseUrl} names its gRPC port.`,
+        `the server does not know the model or the service${word}. Check ${settingNames.model}, and that ${settingNames.baseUrl} names its gRPC port.`,
       );
     case grpcStatus.INVALID_ARGUMENT:
     case grpcStatus.FAILED_PRECONDITION:
     case grpcStatus.OUT_OF_RANGE:
       return fault(
         'ENGINE_REFUSED',
-        `the model did not accept the request${word}. Check ${settingNames.model} and "dialect", and look into the server's log.`,
+        `the model rejected the request${word}. Check ${settingNames.model}, "dialect" and the server's log.`,
       );
     case grpcStatus.DEADLINE_EXCEEDED:
-      return fault('ENGINE_TIMEOUT', `the server gave up waiting${word}`);
+      return fault('ENGINE_TIMEOUT', `the server timed out${word}`);
     case grpcStatus.RESOURCE_EXHAUSTED:
       // An overloaded server says so before it answers; after that, the response is too large for us.
       return stage === 'answering'
-        ? fault('ENGINE_BAD_REPLY', `the server sent more than 64 MiB at a time. Check ${settingNames.baseUrl}.`)
+        ? fault('ENGINE_BAD_REPLY', `the server sent a message over 64 MiB. Check ${settingNames.baseUrl}.`)
         : fault('ENGINE_UNAVAILABLE', `too many requests, or the quota is used up${word}`);
     case grpcStatus.UNAVAILABLE:
     case grpcStatus.CANCELLED:
@@ -49,9 +49,12 @@ export function grpcFault(upstream: Upstream, cause: unknown, stage: CallStage):
           )
         : stage === 'answering'
           ? brokenOff(upstream)
-          : fault('ENGINE_UNAVAILABLE', `the server is not ready, or hung up${word}. Is it loading its model?`);
+          : fault(
+              'ENGINE_UNAVAILABLE',
+              `the server is not ready, or closed the connection${word}. Is it loading its model?`,
+            );
     default:
-      return fault('ENGINE_UNAVAILABLE', `the server failed${word}. Look into its log.`);
+      return fault('ENGINE_UNAVAILABLE', `the server failed${word}. Check its log.`);
   }
 }
 

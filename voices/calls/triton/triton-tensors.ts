@@ -58,7 +58,7 @@ export function textIn(answer: WireAnswer, name: string, upstream: Upstream): st
   const { tensor, raw } = outputOf(answer, name, 'BYTES', upstream);
   if (raw === undefined) return tensor.contents?.bytesContents?.[0]?.toString('utf8') ?? '';
   const length = raw.length < 4 ? Number.POSITIVE_INFINITY : raw.readUInt32LE(0);
-  if (raw.length < 4 + length) throw badReply(upstream, 'a text that is cut off');
+  if (raw.length < 4 + length) throw badReply(upstream, 'a truncated text');
   return raw.toString('utf8', 4, 4 + length);
 }
 

@@ -21,9 +21,7 @@ import { wireInputs, type InputTensor, type WireAnswer } from './triton-tensors.
  * `signal.reason` when aborted.
  */
 export interface TritonServer {
-  /**
-   * Makes one request and yields each response of the model as it comes. Leaving or aborting cancels it on the server.
-   */
+  /** Makes one request; yields each response as it comes. Leaving or aborting cancels it on the server. */
   infer(
     inputs: readonly InputTensor[],
     output: string,
@@ -205,10 +203,7 @@ class Server implements TritonServer {
     });
   }
 
-  /**
-   * Drops the client after a connection failure, so that the next call connects at once: gRPC itself would back off
-   * first.
-   */
+  /** Drops the client after a connection failure: the next call connects at once, while gRPC would back off. */
   #forget(client: Client, cause: unknown): void {
     const isOurs = cause instanceof EngineError && cause.code === 'ENGINE_REFUSED';
     if (isOurs || this.#client !== client) return;
@@ -267,10 +262,10 @@ class Exchange {
       if (next.done === true) break;
       const { errorMessage, inferResponse } = next.value;
       if (errorMessage !== '') {
-        const detail = `the model failed. Check ${this.#context.settingNames.model} and "dialect", and look into the server's log.`;
+        const detail = `the model failed. Check ${this.#context.settingNames.model}, "dialect" and the server's log.`;
         throw new EngineError(this.#context.name, 'ENGINE_UNAVAILABLE', detail);
       }
-      if (inferResponse === null) throw badReply(this.#context, 'an answer with nothing in it');
+      if (inferResponse === null) throw badReply(this.#context, 'an empty response');
       const isFinal = inferResponse.parameters[finalFlag]?.boolParam;
       isFlagged ||= isFinal !== undefined;
       if (isFinal === true) this.#isOver = true;
@@ -289,7 +284,7 @@ class Exchange {
   }
 
   async #within<Value>(limitMs: number, wait: () => Promise<Value>): Promise<Value> {
-    const detail = `nothing within ${limitMs / 1_000} s. Is the server overloaded, or still loading its model?`;
+    const detail = `no response within ${limitMs / 1_000} s. Is the server overloaded, or still loading its model?`;
     const timer = setTimeout(
       () => this.#answers.fail(new EngineError(this.#context.name, 'ENGINE_TIMEOUT', detail)),
       limitMs,

@@ -2,7 +2,7 @@ import { durationMs } from '../../../../voices/audio.ts';
 import type { SpeechEdge } from '../../../../voices/dsp/vad-hysteresis.ts';
 import { EchoDetector } from './echo-guard.ts';
 import type { Played } from './sent-levels.ts';
-import type { VadWindow } from '../vad-segmenter.ts';
+import type { VadWindow } from '../microphone.ts';
 
 /**
  * Voice needed to detect a user who speaks over the echo, and echo without other voice after which the user's speech

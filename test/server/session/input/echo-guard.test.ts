@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EchoGate } from '../../../../server/session/input/echo/echo-gate.ts';
 import { EchoDetector } from '../../../../server/session/input/echo/echo-guard.ts';
 import type { Played } from '../../../../server/session/input/echo/sent-levels.ts';
-import type { VadWindow } from '../../../../server/session/input/vad-segmenter.ts';
+import type { VadWindow } from '../../../../server/session/input/microphone.ts';
 
 const rate = 16_000;
 const windowSamples = 512;
@@ -59,8 +59,8 @@ function explained(guard: EchoDetector, played: Played & { heardMs: number }, mi
 
 const share = (windows: readonly boolean[]): number => windows.filter(Boolean).length / windows.length;
 
-describe('the guard against the character’s own voice', () => {
-  it('finds out an echo within a second, whatever its delay and loudness, and knows it from then on', () => {
+describe('EchoDetector', () => {
+  it('detects an echo of any delay and level within a second and keeps recognizing it', () => {
     for (const [delayMs, gain] of [
       [0, 0.5],
       [130, 0.05],
@@ -72,7 +72,7 @@ describe('the guard against the character’s own voice', () => {
     }
   });
 
-  it('finds out the echo of a voice at another rate than the microphone’s', () => {
+  it('detects the echo of a voice at another sample rate than the microphone’s', () => {
     for (const sampleRate of [8_000, 24_000, 48_000]) {
       const played = reply(babble(4_000, 5, sampleRate), sampleRate);
       const windows = explained(new EchoDetector(), played, echoOf(babble(4_000, 5), 130, 0.2));
@@ -80,14 +80,14 @@ describe('the guard against the character’s own voice', () => {
     }
   });
 
-  it('takes another voice for none', () => {
+  it('does not take another voice for an echo', () => {
     const guard = new EchoDetector();
     const windows = explained(guard, reply(babble(4_000, 5)), babble(4_000, 77));
     expect(share(windows)).toBe(0);
     expect(guard.echoes).toBe(false);
   });
 
-  it('hears who speaks louder than the echo', () => {
+  it('hears a user who speaks louder than the echo', () => {
     const sound = babble(6_000, 5);
     const microphone = echoOf(sound, 100, 0.1);
     const user = babble(2_000, 77);
@@ -101,7 +101,7 @@ describe('the guard against the character’s own voice', () => {
   });
 });
 
-describe('the gate for what the microphone hears', () => {
+describe('EchoGate', () => {
   /** Every window voiced, with a start of speech in the third, as a VAD tells it. */
   function sift(microphone: Float32Array, played: (Played & { heardMs: number }) | undefined) {
     const gate = new EchoGate();
@@ -126,16 +126,16 @@ describe('the gate for what the microphone hears', () => {
     return { edges, found };
   }
 
-  it('leaves everything as it is while nothing is played', () => {
+  it('passes everything through while nothing is played', () => {
     expect(sift(babble(2_000, 3), undefined)).toEqual({ edges: ['speech-start'], found: 0 });
   });
 
-  it('ends what turns out to be an echo, once, and tells', () => {
+  it('ends a speech segment that turns out to be an echo', () => {
     const sound = babble(4_000, 5);
     expect(sift(echoOf(sound, 50, 0.2), reply(sound))).toEqual({ edges: ['speech-start', 'speech-end'], found: 1 });
   });
 
-  it('begins speech anew where the user speaks into a known echo', () => {
+  it('starts a new speech segment when the user speaks over a known echo', () => {
     const sound = babble(5_000, 5);
     const microphone = echoOf(sound, 50, 0.05);
     for (const [index, value] of babble(1_000, 77).entries()) {

@@ -44,17 +44,20 @@ async function speaking(options: {
   return { ...rig, encoder };
 }
 
-describe('a voice over the reply', () => {
-  it.each([true, false])('that is the character’s own never counts as the user (user known: %s)', async (isKnown) => {
-    const rig = await speaking({ hears: ['what a lovely evening we have'], isKnown });
-    // The reply is held at 100 ms, and 400 ms of it are on their way.
-    await rig.hear(inRoom(buzz(600, character)));
-    await rig.silence(8_000);
-    expect(rig.types()).not.toContain('speech-started');
-    expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
-  });
+describe('speaker encoder against echo', () => {
+  it.each([true, false])(
+    'never takes the character’s own voice in the microphone for the user (user known: %s)',
+    async (isKnown) => {
+      const rig = await speaking({ hears: ['what a lovely evening we have'], isKnown });
+      // The reply is held at 100 ms, and 400 ms of it are on their way.
+      await rig.hear(inRoom(buzz(600, character)));
+      await rig.silence(8_000);
+      expect(rig.types()).not.toContain('speech-started');
+      expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
+    },
+  );
 
-  it.each([true, false])('that is the user’s stops it (user known: %s)', async (isKnown) => {
+  it.each([true, false])('stops the reply when the user’s voice speaks over it (user known: %s)', async (isKnown) => {
     const rig = await speaking({ hears: ['what a lovely evening we have'], isKnown });
     await rig.hear(inRoom(buzz(1_000, user)));
     await rig.silence(1_500);
@@ -62,7 +65,7 @@ describe('a voice over the reply', () => {
     expect(rig.of('transcript-final')[0]?.text).toBe('what a lovely evening we have');
   });
 
-  it('is known by its words alone where it is too short', async () => {
+  it('decides by the transcript if the overlap is too short for the speaker encoder', async () => {
     const rig = await speaking({ hears: ['stop that'] });
     const { length } = rig.encoder.clips;
     await rig.hear(buzz(300, user));
@@ -71,7 +74,7 @@ describe('a voice over the reply', () => {
     expect(rig.encoder.clips).toHaveLength(length);
   });
 
-  it('that speaks up in the middle of an echo stops it', async () => {
+  it('stops the reply when the user speaks up in the middle of an echo', async () => {
     const rig = await speaking({ hears: ['what a lovely evening we have'] });
     await rig.hear(inRoom(buzz(800, character)));
     await rig.hear(buzz(2_000, user));
@@ -79,7 +82,7 @@ describe('a voice over the reply', () => {
     expect(rig.of('reply-ended')[0]?.end.reason).toBe('turn_detected');
   });
 
-  it('of the character that goes on after the reply is no turn of the user', async () => {
+  it('takes no echo that continues after the reply for a user turn', async () => {
     const rig = await speaking({ hears: ['what a lovely evening we have'], says: `${line.slice(0, 90)}.` });
     await rig.hear(inRoom(buzz(1_500, character)));
     await rig.silence(3_000);
@@ -89,7 +92,7 @@ describe('a voice over the reply', () => {
     expect(said.map(textOf).filter(Boolean)).toEqual(['tell me something']);
   });
 
-  it('is known by its words alone where voices cannot be told, and that is told to the log', async () => {
+  it('decides by the transcript and logs a fault if the speaker encoder fails', async () => {
     const rig = await speaking({
       hears: ['what a lovely evening we have'],
       encoder: fakeSpeakerEncoder({ fails: true }),
@@ -101,7 +104,7 @@ describe('a voice over the reply', () => {
   });
 
   it.each([true, false])(
-    'an encoder that finds all sounds alike keeps nobody from interrupting (user known: %s)',
+    'lets the user interrupt even if the speaker encoder finds all voices alike (user known: %s)',
     async (isKnown) => {
       let calls = 0;
       const untrained = fakeSpeakerEncoder();

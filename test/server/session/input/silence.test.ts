@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { socketTransport } from '../../../../server/transports/websocket/socket-transport.ts';
+import { socketTransport } from '../../../../server/connections/socket-transport.ts';
 import { ResumableStream } from '../../../../server/transports/websocket/resumable-stream.ts';
 import { Silence } from '../../../../server/session/input/silence.ts';
 import { ManualClock } from '../../../fakes/clock.ts';
@@ -24,8 +24,8 @@ function listen(isProbed = true) {
   return { clock, silence, asked, during, answer: () => asked.splice(0).forEach((answered) => answered()) };
 }
 
-describe('what a client does not send', () => {
-  it('is silence after half a second where the line answers, and for as long as it does', async () => {
+describe('Silence', () => {
+  it('synthesizes silence after half a second while the connection answers', async () => {
     const { answer, during } = listen();
     expect(await during(400)).toBe(0);
     answer();
@@ -36,7 +36,7 @@ describe('what a client does not send', () => {
     expect(await during(100)).toBe(1_700);
   });
 
-  it('is no silence while the line is stuck, nor by an answer from before', async () => {
+  it('synthesizes no silence while the connection is stuck', async () => {
     const { answer, during, silence } = listen();
     expect(await during(5_000)).toBe(0);
     silence.begin();
@@ -46,7 +46,7 @@ describe('what a client does not send', () => {
     expect(await during(100)).toBe(2_600);
   });
 
-  it('is not made up where nobody missed it, and not without end', async () => {
+  it('caps the silence it synthesizes at once and skips what was not missed', async () => {
     const { answer, clock, during, silence } = listen(false);
     await clock.advance(60_000);
     silence.skip();
@@ -56,20 +56,20 @@ describe('what a client does not send', () => {
     expect(silence.take()).toBe(5_000);
   });
 
-  it('is asked for one answer at a time', async () => {
+  it('probes the connection once at a time', async () => {
     const { asked, during } = listen();
     await during(3_000);
     expect(asked).toHaveLength(1);
   });
 
-  it('is silence without a question where nothing can be stuck', async () => {
+  it('synthesizes silence without a probe if the connection cannot be stuck', async () => {
     const { during } = listen(false);
     expect(await during(600)).toBe(100);
   });
 });
 
-describe('a line', () => {
-  it('is asked by a ping, which every WebSocket client answers by itself', async () => {
+describe('probe', () => {
+  it('probes a WebSocket with a ping', async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     const accepted = once(server, 'connection');
     await once(server, 'listening');
@@ -87,13 +87,5 @@ describe('a line', () => {
     client.close();
     await once(socket, 'close');
     server.close();
-  });
-
-  it('that loses what is late needs no answer', () => {
-    const link = new ResumableStream({ binary: false, resumable: false, keptBytes: 0, newEventId: () => 'e' });
-    link.attach({ send: () => true, close: () => undefined });
-    let isAnswered = false;
-    link.probe(() => (isAnswered = true));
-    expect(isAnswered).toBe(true);
   });
 });

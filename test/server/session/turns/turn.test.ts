@@ -1,16 +1,25 @@
 import { describe, expect, it } from 'vitest';
+import type { Understood } from '../../../../server/session/input/listening.ts';
+import type { Utterance } from '../../../../server/session/input/utterance.ts';
+import { step } from '../../../../server/session/turns/turn.ts';
 import {
   initialTurn,
-  step,
   type TurnAction,
   type TurnEvent,
   type TurnPolicy,
   type TurnState,
-} from '../../../../server/session/turns/turn.ts';
+} from '../../../../server/session/turns/turn-state.ts';
 
-const policy: TurnPolicy = { settleMs: 500, bargeInMs: 500, interrupts: true };
+const policy: TurnPolicy = {
+  settleMs: 500,
+  bargeInMs: 500,
+  interrupts: true,
+  answers: true,
+  userPlays: true,
+  goesOn: false,
+};
 const semantic: TurnPolicy = { ...policy, patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 }, draftLeadMs: 600 };
-const replying: TurnState = { phase: 'replying', wary: false };
+const replying: TurnState = { ...initialTurn, phase: 'replying', wary: false };
 
 function play(
   events: readonly TurnEvent[],
@@ -27,16 +36,27 @@ function play(
   return { state, actions };
 }
 
-const clock = (atMs: number, voicedMs = atMs, aloneMs = voicedMs): TurnEvent => ({
+const clock = (atMs: number, voicedMs = atMs, newMs = 0): TurnEvent => ({
   type: 'clock',
   atMs,
   voicedMs,
-  aloneMs,
+  newMs,
+  replySounds: false,
+});
+/** Voice up to `atMs` while the reply cannot be heard. */
+const voice = (atMs: number, newMs = 200): TurnEvent => clock(atMs, atMs, newMs);
+const replyEnd = (about: Partial<Extract<TurnEvent, { type: 'reply-end' }>> = {}): TurnEvent => ({
+  type: 'reply-end',
+  isCancelled: false,
+  hasCalls: false,
+  wasPlayed: true,
+  userSpeaks: false,
+  ...about,
 });
 const types = (actions: readonly TurnAction[]): string[] => actions.map((action) => action.type);
 
-describe('the end of a turn', () => {
-  it('comes after the settling silence', () => {
+describe('end of turn', () => {
+  it('ends the turn after the settling silence', () => {
     const { state, actions } = play([
       { type: 'speech-start', atMs: 100 },
       { type: 'speech-end', atMs: 900 },
@@ -51,7 +71,7 @@ describe('the end of a turn', () => {
     expect(state.phase).toBe('replying');
   });
 
-  it('does not come when the pause was only a pause', () => {
+  it('does not end the turn if the user continues within the pause', () => {
     const { state, actions } = play([
       { type: 'speech-start', atMs: 0 },
       { type: 'speech-end', atMs: 500 },
@@ -76,18 +96,18 @@ describe('the end of a turn', () => {
     return Infinity;
   };
 
-  it('comes after 200 ms where it seems complete, after 2.5 s where it does not, and in between for in between', () => {
+  it('scales the end-of-turn silence by the end-of-turn probability', () => {
     expect(closesAt(0.8)).toBe(200);
     expect(closesAt(0.99)).toBe(200);
     expect(closesAt(0)).toBe(2_500);
     expect(closesAt(0.4)).toBe(1_350);
   });
 
-  it('comes after the usual silence where nobody can tell', () => {
+  it('ends the turn after the default silence without an end-of-turn probability', () => {
     expect(closesAt(undefined)).toBe(500);
   });
 
-  it('is as far off as the last judgement says', () => {
+  it('uses the latest end-of-turn probability', () => {
     const judgements: TurnEvent[] = [
       { type: 'pause-judged', completeness: 0.9 },
       { type: 'pause-judged', completeness: 0 },
@@ -97,7 +117,7 @@ describe('the end of a turn', () => {
   });
 });
 
-describe('a nod', () => {
+describe('backchannel by the character', () => {
   const nodding: TurnPolicy = { ...semantic, nodEveryMs: 2_000 };
   const paused = (atMs: number, completeness: number): TurnEvent[] => [
     { type: 'speech-end', atMs },
@@ -109,38 +129,38 @@ describe('a nod', () => {
       (type) => type === 'nod',
     ).length;
 
-  it('comes in a pause of somebody who will go on, not too often', () => {
+  it('plays a backchannel in a pause of an unfinished turn and not too often', () => {
     expect(nodsOf(...paused(2_500, 0.1))).toBe(1);
     expect(nodsOf(...paused(1_500, 0.1))).toBe(0);
     expect(nodsOf(...paused(2_500, 0.1), ...paused(4_000, 0.1))).toBe(1);
     expect(nodsOf(...paused(2_500, 0.1), ...paused(4_500, 0.1))).toBe(2);
   });
 
-  it('does not come where the turn may be over, or where nobody can tell', () => {
+  it('plays no backchannel if the turn may be over or the probability is unknown', () => {
     expect(nodsOf(...paused(2_500, 0.6))).toBe(0);
     expect(nodsOf({ type: 'speech-end', atMs: 2_500 }, { type: 'pause-judged' })).toBe(0);
   });
 });
 
-describe('drafts', () => {
+describe('speculative reply', () => {
   const paused: readonly TurnEvent[] = [
     { type: 'speech-start', atMs: 0 },
     { type: 'speech-end', atMs: 1_000 },
   ];
   const judged = (completeness: number): TurnEvent => ({ type: 'pause-judged', completeness });
 
-  it('begin at once where the turn will end soon', () => {
+  it('starts a speculative reply at once if the turn will end soon', () => {
     const { actions } = play([...paused, judged(0.9), clock(1_096)], initialTurn, semantic);
     expect(types(actions)).toEqual(['utterance-open', 'pause', 'draft']);
   });
 
-  it('wait where the end is far off', () => {
+  it('postpones the speculative reply while the end of the turn is far off', () => {
     const early = play([...paused, judged(0), clock(2_850)], initialTurn, semantic);
     expect(types(early.actions)).not.toContain('draft');
     expect(types(step(early.state, clock(2_900), semantic).actions)).toEqual(['draft']);
   });
 
-  it('are made once, and again when more is understood', () => {
+  it('starts another speculative reply only when more was understood', () => {
     const { actions } = play(
       [...paused, judged(0.9), clock(1_096), clock(1_128), judged(0.7), clock(1_160), clock(1_192)],
       initialTurn,
@@ -149,7 +169,7 @@ describe('drafts', () => {
     expect(types(actions)).toEqual(['utterance-open', 'pause', 'draft', 'draft']);
   });
 
-  it('are void when the user goes on', () => {
+  it('drops the speculative reply when the user continues', () => {
     const { actions } = play(
       [...paused, judged(0.9), clock(1_096), { type: 'speech-start', atMs: 1_150 }],
       initialTurn,
@@ -158,14 +178,14 @@ describe('drafts', () => {
     expect(types(actions).at(-1)).toBe('draft-drop');
   });
 
-  it('are not made where the policy wants none', () => {
+  it('starts no speculative reply if the policy has none', () => {
     const { draftLeadMs: _, ...rules } = semantic;
     const { actions } = play([...paused, judged(0.9), clock(1_096), clock(1_300)], initialTurn, rules);
     expect(types(actions)).toEqual(['utterance-open', 'pause', 'utterance-close']);
   });
 });
 
-describe('a sound over the reply', () => {
+describe('overlap', () => {
   const begun: TurnEvent = { type: 'speech-start', atMs: 1_000 };
   const heard = (is: 'words' | 'aside', untilMs: number): TurnEvent => ({
     type: 'overlap-judged',
@@ -174,49 +194,62 @@ describe('a sound over the reply', () => {
     untilMs,
   });
 
-  it('holds the reply at once', () => {
+  it('holds the reply at once on overlap', () => {
     expect(play([begun], replying).actions).toEqual([{ type: 'reply-hold' }, { type: 'overlap-open', atMs: 1_000 }]);
   });
 
-  it('that is short and wordless lets the reply go on', () => {
+  it('resumes the reply after a short overlap without words', () => {
     const { state, actions } = play(
       [begun, clock(1_100), { type: 'speech-end', atMs: 1_100 }, clock(1_250, 1_100), clock(1_300, 1_100)],
       replying,
     );
     expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-close', 'reply-resume']);
-    expect(state).toEqual({ phase: 'replying', wary: true });
+    expect(state).toMatchObject({ phase: 'replying', wary: true });
   });
 
-  it('that is an "mm-hm" lets the reply go on as soon as that is known', () => {
+  it('resumes the reply as soon as the overlap is known to be a backchannel', () => {
     const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
     const { state, actions } = play([begun, clock(1_400), ended, heard('aside', 1_400)], replying);
     expect(types(actions).at(-1)).toBe('reply-resume');
     expect(state.phase).toBe('replying');
   });
 
-  it('that has words stops the reply at once, and the client is told of the speech first', () => {
+  it('reports the speech before it aborts the reply for words over it', () => {
     const { state, actions } = play([begun, clock(1_200), heard('words', 1_200)], replying);
     expect(actions.slice(2)).toEqual([{ type: 'utterance-open', atMs: 1_000 }, { type: 'reply-abort' }]);
     expect(state.phase).toBe('hearing');
   });
 
-  it('that has words too short to be any stops nothing, unless it lasts', () => {
+  it('does not abort the reply for very short words unless the overlap lasts', () => {
     const { state, actions } = play([begun, heard('words', 1_064)], replying);
     expect(types(actions)).not.toContain('reply-abort');
     expect(types(step(state, clock(1_160), policy).actions)).toContain('reply-abort');
   });
 
   it('that lasts stops the reply whatever it says', () => {
-    const { actions } = play([begun, clock(1_499), clock(1_500)], replying);
+    const { actions } = play([begun, voice(1_499), voice(1_500)], replying);
     expect(types(actions).slice(2)).toEqual(['utterance-open', 'reply-abort']);
   });
 
   it('that lasts only as long as the reply can be heard is left to its words', () => {
-    const { state } = play([begun, clock(1_700, 1_700, 100)], replying);
+    const { state } = play([begun, voice(1_700, 100)], replying);
     expect(state.phase).toBe('overlapping');
   });
 
-  it('that turns out to be words after the reply went on stops it then', () => {
+  it('stops a reply that is heard meanwhile once no echo of it was found for 384 ms', () => {
+    const voiceOver = (atMs: number, newMs: number): TurnEvent =>
+      ({ ...voice(atMs, newMs), replySounds: true }) as TurnEvent;
+    const { state } = play([begun, voiceOver(1_400, 192), voiceOver(1_600, 192)], replying);
+    expect(state.phase).toBe('overlapping');
+    expect(step(state, voiceOver(1_800, 192), policy).state.phase).toBe('hearing');
+  });
+
+  it('counts no voice from before it began', () => {
+    const { state } = play([voice(900, 5_000), begun, voice(1_500, 100)], replying);
+    expect(state.phase).toBe('overlapping');
+  });
+
+  it('aborts the reply for words that are recognized after it resumed', () => {
     const resumed = play([begun, { type: 'speech-end', atMs: 1_300 }, clock(1_500, 1_300)], replying);
     expect(resumed.state.phase).toBe('replying');
     const { state, actions } = step(resumed.state, heard('words', 1_300), policy);
@@ -224,34 +257,167 @@ describe('a sound over the reply', () => {
     expect(state).toMatchObject({ phase: 'settling', sinceMs: 1_300 });
   });
 
-  it('goes on where it was held, when the user may no longer stop it', () => {
+  it('resumes a held reply when interruptions are turned off', () => {
     const held = play([begun], replying).state;
     const { actions } = play([clock(1_500)], held, { ...policy, interrupts: false });
     expect(types(actions)).toEqual(['utterance-open', 'reply-resume']);
   });
 
   it('that comes a second time neither holds the reply nor stops it by its length', () => {
-    const wary: TurnState = { phase: 'replying', wary: true };
+    const wary: TurnState = { ...replying, wary: true };
     const { state, actions } = play([begun, clock(3_000)], wary);
     expect(types(actions)).toEqual(['overlap-open']);
     expect(types(step(state, heard('words', 3_000), policy).actions)).toEqual(['utterance-open', 'reply-abort']);
   });
 
-  it('is only listened to where interruptions are off', () => {
+  it('only listens to an overlap if interruptions are off', () => {
     const { state, actions } = play([begun, clock(1_500)], replying, { ...policy, interrupts: false });
     expect(types(actions)).toEqual(['overlap-open', 'utterance-open']);
     expect(state.phase).toBe('hearing');
   });
 
-  it('is the user’s turn when the reply ends under it', () => {
-    const { state, actions } = play([begun, { type: 'reply-end' }], replying);
+  it('turns the overlap into a user turn when the reply ends during it', () => {
+    const { state, actions } = play([begun, replyEnd()], replying);
     expect(types(actions).at(-1)).toBe('utterance-open');
     expect(state.phase).toBe('hearing');
   });
 
-  it('is forgotten when the client takes the audio, and the reply goes on', () => {
+  it('forgets the overlap and resumes when the client takes the audio', () => {
     const { state, actions } = play([begun, { type: 'utterance-taken' }], replying);
     expect(types(actions).slice(2)).toEqual(['overlap-close', 'reply-resume']);
     expect(state.phase).toBe('replying');
+  });
+});
+
+describe('the answer to a turn', () => {
+  const utterance = { id: 'item_1' } as Utterance;
+  const closed: TurnEvent = { type: 'utterance-closed', utterance };
+  const understood = (outcome: Understood['outcome']): TurnEvent => ({
+    type: 'utterance-understood',
+    utterance,
+    outcome,
+    heardMs: 2_000,
+  });
+  const started: TurnEvent = { type: 'reply-start' };
+  const answer = { type: 'reply', to: { utterance, outcome: 'words' } };
+
+  it('comes once its words are known', () => {
+    expect(play([closed], replying).actions).toEqual([]);
+    expect(play([closed, understood('words')], replying).actions).toEqual([answer]);
+  });
+
+  it.each(['nothing', 'failed'] as const)('does not come if the outcome is "%s", and the user may go on', (outcome) => {
+    const { state, actions } = play([closed, understood(outcome)], replying);
+    expect(types(actions)).toEqual(['draft-drop']);
+    expect(state).toMatchObject({ phase: 'listening', idleSinceMs: 2_000 });
+  });
+
+  it('does not come if the client makes its replies itself', () => {
+    const { state, actions } = play([closed, understood('words')], replying, { ...policy, answers: false });
+    expect(actions).toEqual([]);
+    expect(state.phase).toBe('listening');
+  });
+
+  it('does not come if the user interrupts before it: the next turn is answered instead', () => {
+    const interrupted: readonly TurnEvent[] = [
+      { type: 'speech-start', atMs: 1_000 },
+      voice(1_600),
+      understood('words'),
+    ];
+    const { actions } = play([closed, ...interrupted], replying);
+    expect(types(actions)).not.toContain('reply');
+  });
+
+  it('to words over a reply that went on comes after that reply', () => {
+    const { state, actions } = play([started, closed, understood('words')], replying);
+    expect(types(actions)).toEqual(['draft-drop']);
+    expect(step(state, replyEnd(), policy).actions).toEqual([{ type: 'reply' }]);
+    expect(step(state, replyEnd({ isCancelled: true }), policy).actions).toEqual([]);
+    expect(step(state, replyEnd({ hasCalls: true }), policy).actions).toEqual([]);
+    expect(step(state, replyEnd({ userSpeaks: true }), policy).actions).toEqual([]);
+  });
+
+  it('is the reply that began after the turn, if there is one', () => {
+    const { state, actions } = play([closed, started, understood('words')], replying);
+    expect(types(actions)).toEqual(['draft-drop']);
+    expect(step(state, replyEnd(), policy).actions).toEqual([]);
+  });
+});
+
+describe('a scene', () => {
+  const scene: TurnPolicy = { ...policy, goesOn: true };
+  const speaking: TurnState = { ...replying, isReplying: true };
+
+  it('goes on after each reply that was played', () => {
+    expect(step(speaking, replyEnd(), scene).actions).toEqual([{ type: 'reply' }]);
+    expect(step(speaking, replyEnd({ wasPlayed: false }), scene).actions).toEqual([]);
+  });
+
+  it('waits for a user who speaks, unless the user only listens', () => {
+    expect(step(speaking, replyEnd({ userSpeaks: true }), scene).actions).toEqual([]);
+    const listener = { ...scene, userPlays: false };
+    expect(step(speaking, replyEnd({ userSpeaks: true }), listener).actions).toEqual([{ type: 'reply' }]);
+  });
+});
+
+describe('words over a reply that may be its echo', () => {
+  const utterance = { id: 'item_1' } as Utterance;
+  const asked: TurnEvent = { type: 'overlap-unattributed', utterance };
+  const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
+
+  it('are attributed again at the end of each sound, until they are judged', () => {
+    const { state, actions } = play([{ type: 'speech-start', atMs: 1_000 }, asked, ended], replying);
+    expect(actions.at(-1)).toEqual({ type: 'overlap-attribute', utterance });
+    const judged = step(state, { type: 'overlap-judged', is: 'aside', sinceMs: 1_000, untilMs: 1_400 }, policy);
+    expect(step(judged.state, ended, policy).actions).toEqual([]);
+  });
+});
+
+describe('the echo of a reply', () => {
+  const begun: TurnEvent = { type: 'speech-start', atMs: 1_000 };
+  const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
+
+  it('lets the reply go on once it is found, and does not make it harder to interrupt', () => {
+    const { state, actions } = play([begun, ended, { type: 'echo-found' }], replying);
+    expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-drop', 'overlap-close', 'reply-resume']);
+    expect(state).toMatchObject({ phase: 'replying', wary: false });
+  });
+
+  it('that is found in the middle of a sound lets the reply go on at the end of the sound', () => {
+    const { state, actions } = play([begun, { type: 'echo-found' }], replying);
+    expect(types(actions).at(-1)).toBe('overlap-drop');
+    expect(state).toMatchObject({ phase: 'overlapping', is: 'aside' });
+  });
+
+  it('that was recognized keeps sounds from pausing the next reply', () => {
+    const { actions } = play(
+      [begun, { type: 'echo-heard' }, ended, clock(1_700, 1_400), replyEnd(), { type: 'reply-start' }, begun],
+      replying,
+    );
+    expect(types(actions).slice(-2)).toEqual(['reply-resume', 'overlap-open']);
+  });
+
+  it('is forgotten after a reply without any sound over it', () => {
+    const quiet: readonly TurnEvent[] = [replyEnd(), { type: 'reply-start' }];
+    const { actions } = play([{ type: 'echo-heard' }, ...quiet, begun], replying);
+    expect(types(actions)).toEqual(['reply-hold', 'overlap-open']);
+  });
+});
+
+describe('a user who stays silent after a reply', () => {
+  const idle: TurnPolicy = { ...policy, idleMs: 1_000 };
+
+  it('is spoken to once the silence has lasted', () => {
+    const before = play([replyEnd({ heardByMs: 2_000 }), clock(2_999)], replying, idle);
+    expect(before.actions).toEqual([]);
+    const { state, actions } = step(before.state, clock(3_000), idle);
+    expect(actions).toEqual([{ type: 'speak-up', sinceMs: 2_000 }]);
+    expect(state.phase).toBe('replying');
+  });
+
+  it('is left alone if it is not the turn of the user', () => {
+    const { state, actions } = play([replyEnd(), clock(90_000)], replying, idle);
+    expect(state).toEqual(initialTurn);
+    expect(actions).toEqual([]);
   });
 });

@@ -23,8 +23,8 @@ async function speaking(soundMs: number, options: Parameters<typeof call>[0]) {
   };
 }
 
-describe('a sound over the reply on the phone', () => {
-  it('that is a cough empties Twilio’s buffer at once, and the reply goes on from the start of the clause', async () => {
+describe('sound over a reply on the phone', () => {
+  it('clears Twilio’s buffer at a cough and resumes the reply from the start of the clause', async () => {
     const phone = await speaking(200, { hears: [''] });
     expect(phone.twilio.count('clear')).toBe(1);
     // The mark of what had been played is the last word on it.
@@ -47,20 +47,24 @@ describe('a sound over the reply on the phone', () => {
     await phone.hangUp();
   });
 
-  it.each(['prompt', 'late'] as const)('that has words cuts it to its last mark (marks come %s)', async (marks) => {
-    const phone = await speaking(400, { hears: ['wait a moment'], marks });
-    expect(phone.last('response.done').response.status).toBe('cancelled');
-    expect(phone.twilio.count('clear')).toBe(1);
-    const [cut, ...more] = phone.truncations();
-    expect(more).toEqual([]);
-    expect(cut?.['audio_end_ms']).toBeLessThanOrEqual(phone.playedMs());
-    expect(cut?.['audio_end_ms']).toBeGreaterThan(phone.playedMs() - 160);
-    await phone.wait(1_500);
-    expect(phone.said()).toBe(`w1 w2 w3 w4, ${words.slice(4, Math.ceil(cut?.['audio_end_ms'] / 100)).join(' ')}`);
-    await phone.hangUp();
-  });
+  it.each(['prompt', 'late'] as const)(
+    'truncates a phone reply to its last mark when the caller speaks over it (marks come %s)',
+    async (marks) => {
+      const phone = await speaking(400, { hears: ['wait a moment'], marks });
+      expect(phone.last('response.done').response.status).toBe('cancelled');
+      expect(phone.twilio.count('clear')).toBe(1);
+      const [cut, ...more] = phone.truncations();
+      expect(more).toEqual([]);
+      expect(cut).toMatchObject({ item_id: phone.last('response.output_item.done').item.id, content_index: 0 });
+      expect(cut?.['audio_end_ms']).toBeLessThanOrEqual(phone.playedMs());
+      expect(cut?.['audio_end_ms']).toBeGreaterThan(phone.playedMs() - 160);
+      await phone.wait(1_500);
+      expect(phone.said()).toBe(`w1 w2 w3 w4, ${words.slice(4, Math.ceil(cut?.['audio_end_ms'] / 100)).join(' ')}`);
+      await phone.hangUp();
+    },
+  );
 
-  it('is left to the session’s own reckoning where marks never come back', async () => {
+  it('estimates the heard position of a phone reply if marks never come back', async () => {
     const coughed = await speaking(200, { hears: [''], marks: 'never' });
     await coughed.wait(4_000);
     expect(coughed.last('response.done').response.status).toBe('completed');
@@ -74,7 +78,7 @@ describe('a sound over the reply on the phone', () => {
     await said.hangUp();
   });
 
-  it('that has words after it went on: history ends with the last word that was heard', async () => {
+  it('ends the history of a phone reply at the last heard word after it was resumed', async () => {
     const phone = await speaking(200, { hears: ['', 'stop it please'] });
     await phone.wait(1_000);
     await phone.speak(tone(400, 8_000));
@@ -89,10 +93,11 @@ describe('a sound over the reply on the phone', () => {
     await phone.hangUp();
   });
 
-  it('does nothing to it where speech does not interrupt', async () => {
+  it('keeps a phone reply playing if speech does not interrupt', async () => {
     const phone = await speaking(400, { hears: ['wait a moment'], interrupts: false });
     await phone.wait(3_500);
     expect(phone.twilio.count('clear')).toBe(0);
+    expect(phone.truncations()).toEqual([]);
     expect(phone.events.find(({ type }) => type === 'response.done')).toMatchObject({
       response: { status: 'completed' },
     });

@@ -1,23 +1,18 @@
 import { on, once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { loadCharacters } from '../../../../characters/character.ts';
-import { openMemories } from '../../../../server/memory/memories.ts';
-import { readConfig } from '../../../../server/config/config.ts';
-import { buildApp } from '../../../../server/app/app.ts';
-import { builtInCharacters } from '../../../../server/cast/cast.ts';
 import { floatsFromG711, g711FromFloats } from '../../../../voices/dsp/g711.ts';
 import { fakeEngines } from '../../../fakes/engines.ts';
 import { silence, tone } from '../../../fakes/vad.ts';
+import { keptIn } from '../../../rigs/memory-rig.ts';
+import { serve as serveWith } from '../../../rigs/serve-rig.ts';
 
 type Json = Record<string, any>;
 
-const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
 const key = 'hush-hush';
 
 const open: { close(): unknown }[] = [];
@@ -25,23 +20,9 @@ afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one.close();
 });
 
-/** The server on fake engines and a free port; `log` holds what it logged. */
-async function serve(environment: Record<string, string> = {}) {
-  const log: string[] = [];
-  const settings = { DRAMATIS_LOG_LEVEL: 'debug', DRAMATIS_API_KEYS: key, ...environment };
-  const config = readConfig({ flags: {}, environment: settings });
+async function serve(flags: Record<string, string | boolean> = {}) {
   const engines = fakeEngines({ says: ['Good evening.', 'One two three.'] });
-  const write = (line: string): void => void log.push(line);
-  const memories = await openMemories({
-    config,
-    chatModel: undefined,
-    characters,
-    onFault: (fault) => write(String(fault)),
-  });
-  const app = await buildApp({ config, engines, characters, version: '1.2.3', log: { write }, memories });
-  open.push(memories, app);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  return { log, engines, memories, at: `127.0.0.1:${(app.server.address() as AddressInfo).port}` };
+  return { engines, ...(await serveWith({ engines, flags: { apiKeys: key, ...flags } })) };
 }
 
 /** Twilio at the other end of a socket, its first word said. */
@@ -84,14 +65,9 @@ async function dial(at: string, headers: Record<string, string> = {}) {
   };
 }
 
-async function activeSessions(at: string): Promise<number> {
-  const health = (await (await fetch(`http://${at}/healthz`)).json()) as Json;
-  return health['sessions'].active as number;
-}
-
-describe('a phone call over a socket', () => {
-  it('is greeted, speaks, is answered, and ends with the phone', async () => {
-    const { at, engines } = await serve();
+describe('phone call over a socket', () => {
+  it('greets, answers and ends a phone call with the phone', async () => {
+    const { at, engines, sessions } = await serve();
     const phone = await dial(at);
     phone.start({ character: 'alice', key });
     expect((await phone.listen(200))[800]).toBeCloseTo(0.2, 2);
@@ -101,25 +77,25 @@ describe('a phone call over a socket', () => {
     expect(await phone.listen(300)).toHaveLength(300 * 8);
     expect(engines.agent.situations).toEqual(['greeting', undefined]);
     expect(engines.agent.histories.at(-1)?.at(-1)).toMatchObject({ role: 'user', text: 'hello there' });
-    expect(await activeSessions(at)).toBe(1);
+    expect(sessions.active).toBe(1);
     phone.send({ event: 'stop', streamSid: 'MZ1', stop: {} });
     expect(await phone.hungUp()).toMatchObject({ code: 1000 });
-    expect(await activeSessions(at)).toBe(0);
+    expect(sessions.active).toBe(0);
   });
 
-  it('is remembered where it says whose it is, such as the number that calls', async () => {
+  it('stores the memories of a phone call under the caller’s number', async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-phone-'));
     open.push({ close: () => rm(dataDir, { recursive: true }) });
-    const { at, memories } = await serve({ DRAMATIS_MEMORY: 'true', DRAMATIS_DATA_DIR: dataDir });
+    const { at } = await serve({ memory: true, dataDir, apiKeys: `game:${key}` });
     const phone = await dial(at);
     phone.start({ character: 'alice', key, user: '+15550100' });
     await phone.listen(200);
     phone.send({ event: 'stop', streamSid: 'MZ1', stop: {} });
     await phone.hungUp();
-    expect(await memories.store.people()).toMatchObject([{ user: '+15550100', character: 'alice', turns: 1 }]);
+    expect(keptIn(dataDir, '+15550100', 'game')).toMatchObject([{ kind: 'turn', character: 'alice' }]);
   });
 
-  it('goes on when frames come that are no messages of Twilio’s', async () => {
+  it('ignores frames that are not Twilio messages', async () => {
     const { at, log } = await serve();
     const phone = await dial(at);
     const junk = (): void => {
@@ -136,20 +112,20 @@ describe('a phone call over a socket', () => {
     phone.start({ key: 'a second start' });
     phone.send({ event: 'media', media: { track: 'inbound', payload: '%%%' } });
     await phone.listen(200);
-    expect(log.filter((line) => line.includes('no message of Twilio'))).toHaveLength(1);
+    expect(log.filter((line) => line.includes('unknown message from Twilio'))).toHaveLength(1);
   });
 
-  it('frees its place when the line drops', async () => {
-    const { at, log } = await serve();
+  it('frees the session slot when the phone line drops', async () => {
+    const { at, log, sessions } = await serve();
     const phone = await dial(at);
     phone.start({ key });
     await phone.listen(60);
     phone.socket.terminate();
-    await expect.poll(() => activeSessions(at)).toBe(0);
+    await expect.poll(() => sessions.active).toBe(0);
     expect(log.some((line) => line.includes('session closed'))).toBe(true);
   });
 
-  it('may show its key as a header, or a client secret that names the character', async () => {
+  it('accepts the API key of a phone call as a header or as a client secret', async () => {
     const { at } = await serve();
     const byHeader = await dial(at, { authorization: `Bearer ${key}` });
     byHeader.start({ character: 'alice' });
@@ -171,23 +147,26 @@ describe('a phone call over a socket', () => {
   const refused: [what: string, parameters: Record<string, string>, reason: string][] = [
     ['no key', { character: 'alice' }, 'invalid_api_key'],
     ['a wrong key', { character: 'alice', key: 'wrong-key-of-mine' }, 'invalid_api_key'],
-    ['a client secret that nobody made', { key: 'ek_nobody' }, 'client_secret_expired'],
-    ['a user without a name', { character: 'alice', key, user: '' }, 'invalid_value'],
-    ['a character that is not there', { character: 'nobody', key }, 'unknown_character'],
+    ['an invented client secret', { key: 'ek_nobody' }, 'client_secret_expired'],
+    ['an empty user name', { character: 'alice', key, user: '' }, 'invalid_value'],
+    ['an unknown character', { character: 'nobody', key }, 'unknown_character'],
   ];
-  it.each(refused)('is refused with %s, and the log says why but not the key', async (_what, parameters, reason) => {
-    const { at, log } = await serve();
-    const phone = await dial(at);
-    phone.start(parameters);
-    phone.start({ key });
-    expect(await phone.hungUp()).toEqual({ code: 1008, reason });
-    expect(log.filter((line) => line.includes('call refused') && line.includes(reason))).toHaveLength(1);
-    for (const secret of [key, parameters['key'] ?? key]) expect(log.join('')).not.toContain(secret);
-    expect(await activeSessions(at)).toBe(0);
-  });
+  it.each(refused)(
+    'refuses a phone call with %s and logs the reason without the key',
+    async (_what, parameters, reason) => {
+      const { at, log, sessions } = await serve();
+      const phone = await dial(at);
+      phone.start(parameters);
+      phone.start({ key });
+      expect(await phone.hungUp()).toEqual({ code: 1008, reason });
+      expect(log.filter((line) => line.includes('call refused') && line.includes(reason))).toHaveLength(1);
+      for (const secret of [key, parameters['key'] ?? key]) expect(log.join('')).not.toContain(secret);
+      expect(sessions.active).toBe(0);
+    },
+  );
 
-  it('is refused for now when all places are taken', async () => {
-    const { at } = await serve({ DRAMATIS_MAX_SESSIONS: '1' });
+  it('refuses a phone call while all slots are taken', async () => {
+    const { at } = await serve({ maxSessions: '1' });
     const first = await dial(at);
     first.start({ key });
     await first.listen(60);
@@ -196,13 +175,13 @@ describe('a phone call over a socket', () => {
     expect(await second.hungUp()).toEqual({ code: 1013, reason: 'server_busy' });
   });
 
-  it('is hung up on when it never says start', async () => {
-    const { at } = await serve({ DRAMATIS_HANDSHAKE_TIMEOUT_MS: '100' });
+  it('hangs up on a phone call that never sends start', async () => {
+    const { at } = await serve({ handshakeTimeoutMs: '100' });
     const phone = await dial(at);
     expect(await phone.hungUp()).toEqual({ code: 1008, reason: 'invalid_event' });
   });
 
-  it('is nothing for a page of somebody else, or for a browser’s address line', async () => {
+  it('refuses phone calls from foreign web pages and plain HTTP requests', async () => {
     const { at } = await serve();
     const socket = new WebSocket(`ws://${at}/v1/twilio`, { headers: { origin: 'https://elsewhere.example' } });
     socket.on('error', () => undefined);

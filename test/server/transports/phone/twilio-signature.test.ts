@@ -18,8 +18,8 @@ async function serveSigned(flags: Record<string, string> = {}) {
   return { ...server, dial };
 }
 
-describe('a phone call to a server that knows Twilio’s auth token', () => {
-  it('is let in with the signature of its address, however that ends', async () => {
+describe('Twilio signature', () => {
+  it('accepts a phone call with the signature of its URL', async () => {
     const { at, dial } = await serveSigned();
     for (const address of [`wss://${at}/v1/twilio`, `wss://${at}/v1/twilio/`]) {
       const { socket } = dial(signed(address));
@@ -28,7 +28,7 @@ describe('a phone call to a server that knows Twilio’s auth token', () => {
     }
   });
 
-  it('is let in by the name that Twilio knows, where a proxy in front tells it', async () => {
+  it('accepts a phone call signed for the public name that a trusted proxy reports', async () => {
     const { dial } = await serveSigned({ trustProxy: '1' });
     const headers = { ...signed('wss://voice.example.com/v1/twilio'), 'x-forwarded-host': 'voice.example.com' };
     const { socket } = dial(headers);
@@ -36,7 +36,7 @@ describe('a phone call to a server that knows Twilio’s auth token', () => {
     socket.close();
   });
 
-  it('is refused before the upgrade without it, or with any other', async () => {
+  it('refuses a phone call with a missing or wrong signature before the upgrade', async () => {
     const { at, dial, log, sessions } = await serveSigned();
     const address = `wss://${at}/v1/twilio`;
     const wrong: Record<string, string>[] = [
@@ -56,7 +56,7 @@ describe('a phone call to a server that knows Twilio’s auth token', () => {
     expect(sessions.opened).toBe(0);
   });
 
-  it('needs its key all the same', async () => {
+  it('requires an API key in addition to the signature', async () => {
     const { at, dial } = await serveSigned({ apiKeys: 'key' });
     const { socket, closed } = dial(signed(`wss://${at}/v1/twilio`));
     await once(socket, 'open');
@@ -64,7 +64,7 @@ describe('a phone call to a server that knows Twilio’s auth token', () => {
     expect(await closed).toEqual({ code: 1008, reason: 'invalid_api_key' });
   });
 
-  it('is the only thing that is asked for a signature', async () => {
+  it('requires no signature from other clients', async () => {
     const { call } = await serveSigned();
     await expect(call().until('session.created')).resolves.toBeDefined();
   });

@@ -9,8 +9,8 @@ const longLine = 'One two three four five six seven eight nine ten eleven twelve
 const quiet = (ms: number): Float32Array => silence(ms, 8_000);
 const voice = (ms: number): Float32Array => tone(ms, 8_000);
 
-describe('a phone call', () => {
-  it('begins with the greeting, in pieces of 20 ms with a mark after each delta', async () => {
+describe('phone call', () => {
+  it('sends the greeting in 20 ms pieces with a mark after each delta', async () => {
     const phone = call({ says: ['Good evening.'] });
     phone.stream.greet();
     await phone.speak(quiet(600));
@@ -28,7 +28,7 @@ describe('a phone call', () => {
     await phone.hangUp();
   });
 
-  it('hears the caller and answers', async () => {
+  it('transcribes and answers the caller', async () => {
     const phone = call();
     await phone.speak(quiet(300));
     await phone.speak(voice(600));
@@ -40,7 +40,7 @@ describe('a phone call', () => {
     await phone.hangUp();
   });
 
-  it('tells the session what has been heard, from each mark that comes back', async () => {
+  it('reports the heard position from each returned mark', async () => {
     const phone = call({ says: [longLine] });
     phone.stream.greet();
     await phone.speak(quiet(400));
@@ -52,33 +52,7 @@ describe('a phone call', () => {
     await phone.hangUp();
   });
 
-  it('throws away what Twilio holds when the caller barges in, and cuts the history to what was heard', async () => {
-    const phone = call({ says: [longLine, 'Yes?'] });
-    phone.stream.greet();
-    await phone.speak(quiet(300));
-    await phone.speak(voice(400));
-    expect(phone.twilio.count('clear')).toBe(1);
-    const [truncation] = phone.truncations();
-    const heardMs = truncation?.['audio_end_ms'] as number;
-    expect(phone.truncations()).toHaveLength(1);
-    expect(truncation).toMatchObject({ item_id: phone.last('response.output_item.done').item.id, content_index: 0 });
-    expect(heardMs).toBeGreaterThanOrEqual(300);
-    expect(heardMs).toBeLessThanOrEqual(phone.twilio.playedBytes / 8);
-    expect(phone.last('response.done').response).toMatchObject({
-      status: 'cancelled',
-      status_details: { reason: 'turn_detected' },
-    });
-    await phone.speak(quiet(1_500));
-    const words = Math.ceil(heardMs / 100);
-    const kept = longLine.split(' ').slice(0, words).join(' ');
-    expect(phone.engines.agent.histories.at(-1)).toEqual([
-      { role: 'assistant', text: kept },
-      { role: 'user', text: 'hello there' },
-    ]);
-    await phone.hangUp();
-  });
-
-  it('counts as heard only what came back, when marks come late', async () => {
+  it('counts only returned marks as heard when marks come late', async () => {
     const phone = call({ says: [longLine], marks: 'late' });
     phone.stream.greet();
     await phone.speak(quiet(300));
@@ -94,21 +68,7 @@ describe('a phone call', () => {
     await phone.hangUp();
   });
 
-  it('leaves the history to the session’s own reckoning, when marks never come back', async () => {
-    const phone = call({ says: [longLine, 'Yes?'], marks: 'never' });
-    phone.stream.greet();
-    await phone.speak(quiet(300));
-    await phone.speak(voice(400));
-    expect(phone.twilio.count('clear')).toBe(1);
-    expect(phone.truncations()).toEqual([]);
-    await phone.speak(quiet(1_500));
-    const [said] = phone.engines.agent.histories.at(-1) ?? [];
-    expect(longLine.startsWith(said?.text ?? '?')).toBe(true);
-    expect(said?.text).not.toBe(longLine);
-    await phone.hangUp();
-  });
-
-  it('cuts the tail of a reply that the session has done with, and that Twilio still plays', async () => {
+  it('truncates a finished reply that Twilio still plays', async () => {
     const phone = call({ says: ['One two three four.'] });
     phone.stream.greet();
     await phone.speak(quiet(120));
@@ -121,22 +81,7 @@ describe('a phone call', () => {
     await phone.hangUp();
   });
 
-  it('throws nothing away when the session is not to be interrupted', async () => {
-    const phone = call({ says: [longLine], interrupts: false });
-    phone.stream.greet();
-    await phone.speak(quiet(300));
-    await phone.speak(voice(400));
-    expect(phone.last('input_audio_buffer.speech_started')).toBeDefined();
-    await phone.speak(quiet(600));
-    expect(phone.events.find(({ type }) => type === 'response.done')).toMatchObject({
-      response: { status: 'completed' },
-    });
-    expect(phone.twilio.count('clear')).toBe(0);
-    expect(phone.truncations()).toEqual([]);
-    await phone.hangUp();
-  });
-
-  it('throws nothing away when all has been played', async () => {
+  it('clears nothing if everything has been played', async () => {
     const phone = call();
     phone.stream.greet();
     await phone.speak(quiet(1_000));
@@ -146,7 +91,7 @@ describe('a phone call', () => {
     await phone.hangUp();
   });
 
-  it('counts each reply from its own beginning', async () => {
+  it('counts the heard position of each reply from its own beginning', async () => {
     const phone = call({ says: [longLine] });
     phone.stream.greet();
     await phone.speak(quiet(300));
@@ -161,7 +106,7 @@ describe('a phone call', () => {
     await phone.hangUp();
   });
 
-  it('hears nobody but the caller', async () => {
+  it('ignores audio that is not the caller’s', async () => {
     const phone = call();
     const payload = Buffer.from(g711FromFloats(voice(600), 'mulaw')).toString('base64');
     phone.stream.receive({ event: 'media', media: { payload, track: 'outbound' } });
@@ -171,7 +116,7 @@ describe('a phone call', () => {
     await phone.hangUp();
   });
 
-  it('never counts as heard what was not played, however marks and speech fall', async () => {
+  it('never reports more as heard than was played, whatever the order of marks and speech', async () => {
     const act = fc.record({
       speaks: fc.boolean(),
       ms: fc.integer({ min: 1, max: 45 }).map((pieces) => pieces * 20),
@@ -196,7 +141,7 @@ describe('a phone call', () => {
   });
 });
 
-describe('a frame from Twilio', () => {
+describe('parseTwilioMessage', () => {
   const start = { streamSid: 'MZ1', callSid: 'CA1', tracks: ['inbound'], customParameters: { character: 'alice' } };
   const good: [what: string, message: Record<string, unknown>][] = [
     ['connected', { event: 'connected', protocol: 'Call', version: '1.0.0' }],
@@ -209,26 +154,26 @@ describe('a frame from Twilio', () => {
     ['dtmf', { event: 'dtmf', streamSid: 'MZ1', dtmf: { track: 'inbound_track', digit: '1' } }],
     ['stop', { event: 'stop', streamSid: 'MZ1', stop: { accountSid: 'AC1', callSid: 'CA1' } }],
   ];
-  it.each(good)('is understood: %s', (event, message) => {
+  it.each(good)('parses the Twilio message %s', (event, message) => {
     expect(parseTwilioMessage(JSON.stringify(message))?.event).toBe(event);
   });
 
   const bad: [what: string, frame: string][] = [
-    ['no JSON', '{"event":'],
-    ['nothing', ''],
-    ['an array', '[]'],
+    ['invalid JSON', '{"event":'],
+    ['empty', ''],
+    ['a JSON array', '[]'],
     ['null', 'null'],
     ['an unknown event', '{"event":"explode"}'],
     ['a start without a stream', '{"event":"start","start":{}}'],
-    ['sound that is no text', '{"event":"media","media":{"payload":5}}'],
+    ['audio that is not a string', '{"event":"media","media":{"payload":5}}'],
     ['a mark without a name', '{"event":"mark","mark":{}}'],
     [
       'another codec',
       '{"event":"start","start":{"streamSid":"x","mediaFormat":{"encoding":"audio/opus","sampleRate":8000}}}',
     ],
-    ['a parameter that is no text', '{"event":"start","start":{"streamSid":"x","customParameters":{"key":{}}}}'],
+    ['a parameter that is not a string', '{"event":"start","start":{"streamSid":"x","customParameters":{"key":{}}}}'],
   ];
-  it.each(bad)('is none where it is %s', (_what, frame) => {
+  it.each(bad)('rejects a Twilio frame that is %s', (_what, frame) => {
     expect(parseTwilioMessage(frame)).toBeUndefined();
   });
 });

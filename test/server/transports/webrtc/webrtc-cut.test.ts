@@ -31,8 +31,8 @@ async function heardMs(caller: NodeCaller, itemId: string): Promise<number> {
   return truncated.audio_end_ms as number;
 }
 
-describe('a reply over WebRTC that is made, and still plays', () => {
-  it('is cut when the user speaks, and the history ends with the last word that was heard', async () => {
+describe('WebRTC reply that is sent and still plays', () => {
+  it('truncates a sent WebRTC reply at the last heard word when the user speaks', async () => {
     const { caller, engines, response } = await callWithTail();
     await caller.speak(silence(100));
     await caller.speak(tone(400));
@@ -48,7 +48,7 @@ describe('a reply over WebRTC that is made, and still plays', () => {
     caller.expectOrder();
   });
 
-  it('is cut when the client clears the buffer, and the history with it', async () => {
+  it('truncates a sent WebRTC reply when the client clears the output buffer', async () => {
     const { caller, response } = await callWithTail();
     caller.send({ type: 'output_audio_buffer.clear' });
     expect(await caller.until('output_audio_buffer.cleared')).toMatchObject({ response_id: response.id });
@@ -61,7 +61,7 @@ describe('a reply over WebRTC that is made, and still plays', () => {
     caller.expectOrder();
   });
 
-  it('plays on where speech does not interrupt', async () => {
+  it('plays a sent WebRTC reply to its end if speech does not interrupt', async () => {
     const { caller } = await callWithTail({
       says: words.slice(0, 10),
       audio: { input: { turn_detection: { type: 'server_vad', interrupt_response: false, create_response: false } } },
@@ -74,7 +74,7 @@ describe('a reply over WebRTC that is made, and still plays', () => {
     expect(caller.events.map(({ type }) => type)).not.toContain('output_audio_buffer.cleared');
   });
 
-  it('is cut without a word about an item that the client has deleted', async () => {
+  it('clears the output buffer without an error if the client has deleted the item', async () => {
     const { caller, response } = await callWithTail();
     caller.send({ type: 'conversation.item.delete', item_id: response.output[0].id });
     await caller.until('conversation.item.deleted');
@@ -86,8 +86,8 @@ describe('a reply over WebRTC that is made, and still plays', () => {
   });
 });
 
-describe('a side answer over WebRTC that is made, and still plays', () => {
-  it('is cut with the rest, though no item of the conversation holds it', async () => {
+describe('out-of-band WebRTC reply', () => {
+  it('clears an out-of-band WebRTC reply although the conversation has no item for it', async () => {
     const server = await serve({ engines: singing({ says: [words.join(' ')] }), flags: { playoutAheadMs: '5000' } });
     const { caller } = await dial(server);
     caller.send({ type: 'response.create', response: { conversation: 'none' } });

@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ResumableStream } from '../../../../server/transports/websocket/resumable-stream.ts';
 import { openConnection } from '../../../../server/realtime/connection.ts';
-import { newId } from '../../../../server/realtime/new-id.ts';
 import { Call } from '../../../../server/transports/webrtc/call.ts';
-import type { Peer } from '../../../../server/transports/webrtc/peer.ts';
+import type { PeerConnection } from '../../../../server/transports/webrtc/peer.ts';
 import { PlayoutQueue } from '../../../../server/transports/webrtc/playout-queue.ts';
 import type { OutgoingPacket } from '../../../../server/transports/webrtc/rtp.ts';
 import { openOpusDecoder, openOpusEncoder } from '../../../../voices/dsp/opus.ts';
@@ -37,29 +35,28 @@ async function speaking(hears: readonly string[], turnDetection: Record<string, 
     sendPacket: (packet: OutgoingPacket) => void packets.push({ ...packet, atMs: rig.clock.now() }),
     endSoon: () => undefined,
   };
-  const link = new ResumableStream({ binary: true, resumable: false, keptBytes: 0, newEventId: () => newId('event') });
   let call: Call | undefined;
   const rig = recordConnection(
     { hears, says: [line, 'Yes?'], synthesizer: fakeSynthesizer({ sings: true }) },
     {
-      holds: true,
+      client: { holds: true },
       startWith: { audio: { input: { turn_detection: { type: 'server_vad', ...turnDetection } } } },
       open(parts, recorder) {
         call = new Call({
           offer: { sdp: '', audio: { payloadType: 111 }, hasEvents: false } as never,
           encoder,
           decoder,
-          clock: parts.clock,
-          openPeer: () => peer as unknown as Peer,
-          onFault: parts.onFault,
+          clock: parts.ports.clock,
+          openPeer: () => peer as unknown as PeerConnection,
+          onFault: parts.ports.onFault,
           onEnd: () => undefined,
         });
-        link.attach(call);
+        const answered = call;
         const connection = openConnection(parts, {
-          send: (event) => recorder.send(event) && link.send(event),
-          sendAudio: (audio) => link.sendAudio(audio),
+          send: (event) => recorder.send(event) && answered.send(event),
+          sendAudio: (audio) => answered.sendAudio(audio),
         });
-        call.connect(connection);
+        answered.connect(connection);
         return connection;
       },
     },
@@ -83,8 +80,8 @@ async function speaking(hears: readonly string[], turnDetection: Record<string, 
   };
 }
 
-describe('a reply over WebRTC', () => {
-  it('has its delivery in the ledger, though nobody makes a sound over it', async () => {
+describe('WebRTC reply', () => {
+  it('includes the delivery over WebRTC in the latency breakdown', async () => {
     const call = await speaking([]);
     await call.wait(4_000);
     const { latency } = call.last('response.done').response.x_dramatis;
@@ -93,8 +90,8 @@ describe('a reply over WebRTC', () => {
   });
 });
 
-describe('a sound over the reply of a WebRTC call', () => {
-  it('that is a cough silences it, and it goes on from the start of the clause; the client is told nothing', async () => {
+describe('sound over a WebRTC reply', () => {
+  it('silences a WebRTC reply at a cough and resumes it from the start of the clause without events', async () => {
     const call = await speaking(['']);
     await call.wait(600);
     await call.speak(200);
@@ -117,7 +114,7 @@ describe('a sound over the reply of a WebRTC call', () => {
     expect(call.last('x_dramatis.resume')['later_ms']).toBeLessThan(1_000);
   });
 
-  it('stops it in the middle of a word, though more of it had come', async () => {
+  it('stops a held WebRTC reply in the middle of a word', async () => {
     const call = await speaking(['']);
     await call.wait(600);
     await call.speak(160);
@@ -128,7 +125,7 @@ describe('a sound over the reply of a WebRTC call', () => {
     expect(heardMs).toBeLessThan(780);
   });
 
-  it('that has words stops it for good, where it was held', async () => {
+  it('cancels a WebRTC reply for words over it where it was held', async () => {
     const call = await speaking(['wait a moment']);
     await call.wait(600);
     await call.speak(400);
@@ -143,7 +140,7 @@ describe('a sound over the reply of a WebRTC call', () => {
     expect(call.said()).toBe(`w1 w2 w3 w4, ${words.slice(4, Math.ceil(endMs / 100)).join(' ')}`);
   });
 
-  it('that has words after it went on: history ends with the last word that was heard', async () => {
+  it('ends the history of a WebRTC reply at the last heard word after it was resumed', async () => {
     const call = await speaking(['', 'stop it please']);
     await call.wait(600);
     await call.speak(200);
@@ -163,7 +160,7 @@ describe('a sound over the reply of a WebRTC call', () => {
     expect(firstMs).toBeGreaterThanOrEqual(sentMs);
   });
 
-  it('does not stop it where speech does not interrupt', async () => {
+  it('keeps a WebRTC reply playing if speech does not interrupt', async () => {
     const call = await speaking(['wait a moment'], { interrupt_response: false, create_response: false });
     await call.wait(600);
     await call.speak(400);
@@ -173,7 +170,7 @@ describe('a sound over the reply of a WebRTC call', () => {
   });
 });
 
-it('a held response of the playout queue counts on from where all that came ends', () => {
+it('counts the position of a held response in the playout queue on from the end of the received audio', () => {
   const told: string[] = [];
   const queue = new PlayoutQueue(480, ({ type }) => void told.push(type));
   queue.push('r', new Float32Array(2_000));

@@ -4,8 +4,8 @@ import { watchUdp } from '../../../fakes/network/udp-watch.ts';
 import { serve } from '../../../rigs/serve-rig.ts';
 import { candidatesOf, dial, NodeCaller, offerTo, refusalOf } from '../../../rigs/webrtc-rig.ts';
 
-describe('the network of a call', () => {
-  it('is loopback alone where HTTP is served on loopback, and nobody is asked where we are', async () => {
+describe('network of a call', () => {
+  it('announces only loopback without a STUN lookup if HTTP is served on loopback', async () => {
     const server = await serve();
     const caller = new NodeCaller();
     const offer = await caller.offer();
@@ -17,7 +17,7 @@ describe('the network of a call', () => {
     expect(udp.lookups()).toBe(0);
   });
 
-  it('is left altogether when the call ends', async () => {
+  it('closes its UDP socket when the call ends', async () => {
     const server = await serve();
     const caller = new NodeCaller();
     const offer = await caller.offer();
@@ -28,7 +28,7 @@ describe('the network of a call', () => {
     expect(udp.bound()).toEqual([]);
   });
 
-  it('is told by a public address where a NAT maps it to us', async () => {
+  it('announces the public address that a NAT maps to the server', async () => {
     const server = await serve({ flags: { webrtcHost: '0.0.0.0', webrtcAddress: '203.0.113.7' } });
     const caller = new NodeCaller();
     const offer = await caller.offer();
@@ -42,11 +42,11 @@ describe('the network of a call', () => {
     await caller.until('session.created');
   });
 
-  it('is refused at the start where the address is not ours', async () => {
+  it('refuses to start with a WebRTC address that is not the machine’s', async () => {
     await expect(serve({ flags: { webrtcHost: '198.51.100.1' } })).rejects.toThrow('DRAMATIS_WEBRTC_HOST');
   });
 
-  it('is one connection: sections that are not bundled are declined', async () => {
+  it('declines media sections that are not bundled', async () => {
     const server = await serve();
     const [head = '', ...sections] = (await new NodeCaller().offer()).split(/^(?=m=)/m);
     const apart = [
@@ -59,12 +59,12 @@ describe('the network of a call', () => {
   });
 });
 
-describe('the ports of calls', () => {
+describe('port range', () => {
   // Below those that systems give out, and apart from those of other test runs.
   const first = 20_000 + (process.pid % 3_000) * 4;
   const ports = `${first}-${first + 2}`;
 
-  it('are one for each call, also of calls that come at once, and free again when a call ends', async () => {
+  it('uses one port of the range per call and frees it when the call ends', async () => {
     const server = await serve({ flags: { webrtcPorts: ports } });
     const calls = await Promise.all([1, 2, 3].map(() => dial(server)));
     const used = calls.flatMap(({ answer }) => candidatesOf(answer).map(({ port }) => port));
@@ -75,7 +75,7 @@ describe('the ports of calls', () => {
     await expect.poll(async () => (await offerTo(server, await new NodeCaller().offer())).status).toBe(201);
   });
 
-  it('are passed over where somebody else has them', async () => {
+  it('skips ports of the range that are taken', async () => {
     const one = await serve({ flags: { webrtcPorts: ports } });
     const other = await serve({ flags: { webrtcPorts: ports } });
     const calls = [await dial(one), await dial(other)];
@@ -84,7 +84,7 @@ describe('the ports of calls', () => {
   });
 });
 
-describe('where calls are reached', () => {
+describe('iceSettingsFor', () => {
   const reach = (config: Partial<Parameters<typeof iceSettingsFor>[0]>, reached?: string) => {
     const { settings, host, ports } = iceSettingsFor({ host: '127.0.0.1', ...config }, reached);
     const { iceUseIpv4, iceUseIpv6, iceAdditionalHostAddresses: announced, iceInterfaceAddresses: bound } = settings;
@@ -92,7 +92,7 @@ describe('where calls are reached', () => {
   };
   const none = [false, false];
 
-  it('is where HTTP is served', () => {
+  it('announces the address where HTTP is served', () => {
     const here = { all: none, announced: ['127.0.0.1'], bound: { udp4: '127.0.0.1' }, host: '127.0.0.1' };
     expect(reach({}, '127.0.0.1')).toMatchObject(here);
     expect(reach({ host: 'localhost' }, '127.0.0.1')).toMatchObject(here);
@@ -100,13 +100,13 @@ describe('where calls are reached', () => {
     expect(reach({ host: '192.168.1.5' }, '192.168.1.5')).toMatchObject({ all: none, announced: ['192.168.1.5'] });
   });
 
-  it('is every address of the machine, where HTTP is served on all', () => {
+  it('announces every address of the machine if HTTP is served on all', () => {
     expect(reach({ host: '::' }, '127.0.0.1')).toMatchObject({ all: [true, true], announced: ['127.0.0.1'] });
     expect(reach({ host: '0.0.0.0' }, '10.0.0.2')).toMatchObject({ all: [true, false], announced: ['10.0.0.2'] });
     expect(reach({ host: '0.0.0.0' }, '10.0.0.2').bound).toBeUndefined();
   });
 
-  it('is one address where ports are limited: the one the caller came by, or the one set', () => {
+  it('announces a single address if ports are limited', () => {
     const webrtcPorts = [50_000, 50_099] as const;
     expect(reach({ host: '0.0.0.0', webrtcPorts }, '10.0.0.2')).toMatchObject({
       all: none,
@@ -119,7 +119,7 @@ describe('where calls are reached', () => {
     expect(reach({ host: '0.0.0.0', webrtcPorts, webrtcAddress }, '10.0.0.2').announced).toEqual([webrtcAddress]);
   });
 
-  it('is an interface of its own behind a proxy on the same machine', () => {
+  it('announces its own interface behind a proxy on the same machine', () => {
     const webrtcHost = '192.168.1.5';
     expect(reach({ webrtcHost }, '127.0.0.1')).toMatchObject({ announced: [webrtcHost], bound: { udp4: webrtcHost } });
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readOffer } from '../../../../server/transports/webrtc/offer.ts';
 
-describe('an offer', () => {
-  it('is taken without its addresses, and without what is neither sound nor events', () => {
+describe('readOffer', () => {
+  it('reads an offer without its addresses and without media other than audio and events', () => {
     const offer = readOffer(
       [
         'v=0',

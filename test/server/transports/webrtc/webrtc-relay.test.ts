@@ -13,8 +13,8 @@ import {
   singing,
 } from '../../../rigs/webrtc-rig.ts';
 
-describe('a STUN server', () => {
-  it('tells callers our public address', async () => {
+describe('STUN', () => {
+  it('announces the public address that the STUN server reports', async () => {
     using stun = await openTurnServer({ mapped: ['203.0.113.9', 4_242] });
     const flags = { webrtcHost: '0.0.0.0', webrtcAddress: '127.0.0.1', stunUrl: `stun:127.0.0.1:${stun.port}` };
     const { caller, answer } = await dial(await serve({ flags }));
@@ -26,14 +26,14 @@ describe('a STUN server', () => {
   });
 });
 
-describe('a TURN server', () => {
+describe('TURN', () => {
   const flagsFor = (port: number): Record<string, string> => ({
     turnUrl: `turn:127.0.0.1:${port}`,
     turnUser: 'user',
     turnCredential: 'credential',
   });
 
-  it('carries a call both ways, with a caller who has told us no address, and nothing of ours is announced', async () => {
+  it('carries a call over the TURN relay alone in both directions', async () => {
     using turn = await openTurnServer({});
     const server = await serve({ engines: singing(), flags: flagsFor(turn.port) });
     const { caller, answer } = await dial(server);
@@ -47,7 +47,7 @@ describe('a TURN server', () => {
     await expect.poll(() => server.sessions.active).toBe(0);
   });
 
-  it('is left when the call ends', async () => {
+  it('closes the relay allocation when the call ends', async () => {
     using turn = await openTurnServer({});
     const server = await serve({ flags: flagsFor(turn.port) });
     const caller = new NodeCaller();
@@ -60,7 +60,7 @@ describe('a TURN server', () => {
     expect(udp.bound()).toHaveLength(1);
   });
 
-  it('that does not know us makes calls impossible, and they are told so', async () => {
+  it('refuses calls if the TURN server rejects the credentials', async () => {
     using turn = await openTurnServer({ credential: 'another' });
     const server = await serve({ flags: flagsFor(turn.port) });
     const response = await offerTo(server, await new NodeCaller().offer());

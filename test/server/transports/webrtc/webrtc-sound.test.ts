@@ -20,8 +20,8 @@ const packet = (count: number, over: Partial<RtpPacket> = {}): RtpPacket => ({
   ...over,
 });
 
-describe('the order of packets', () => {
-  it('is restored, whatever a network does to a stream within 60 ms, and every packet is accounted for', () => {
+describe('PacketOrder', () => {
+  it('restores the order of packets up to 60 ms late and counts the lost ones', () => {
     const stream = fc.record({
       first: fc.constantFrom(0, 65_530, 30_000),
       // How many places each of the packets comes late; undefined where it is lost.
@@ -49,7 +49,7 @@ describe('the order of packets', () => {
     );
   });
 
-  it('begins anew with another stream, and after a leap', () => {
+  it('starts over with another stream and after a large jump', () => {
     const order = new PacketOrder();
     order.push(packet(10));
     expect(order.push(packet(11)).map(({ isStart }) => isStart)).toEqual([false]);
@@ -81,10 +81,10 @@ async function hear(arrives: readonly (number | undefined)[], after = (index: nu
   return concatSamples(blocks);
 }
 
-describe('the user’s voice', () => {
+describe('IncomingSpeech', () => {
   const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-  it('is as long as it was spoken, and as loud, with packets missing', async () => {
+  it('conceals lost packets at the same length and level', async () => {
     const whole = await hear(upTo(50));
     expect(whole).toHaveLength(50 * 480);
     const holed = await hear(upTo(50).map((index) => (index % 12 === 5 ? undefined : index)));
@@ -92,7 +92,7 @@ describe('the user’s voice', () => {
     expect(loudness(holed) / loudness(whole)).toBeGreaterThan(0.9);
   });
 
-  it('has silence where the sender left a pause, but not more than half a second', async () => {
+  it('fills a sender’s pause with at most half a second of silence', async () => {
     const paused = await hear(upTo(20), (index) => (index < 10 ? index : index + 10) * 960);
     expect(paused).toHaveLength(30 * 480);
     expect(loudness(paused.subarray(10 * 480, 20 * 480))).toBe(0);
@@ -100,13 +100,13 @@ describe('the user’s voice', () => {
     expect(long).toHaveLength(20 * 480 + 12_000);
   });
 
-  it('is heard no faster than a sender could speak', async () => {
+  it('drops audio that arrives faster than real time', async () => {
     const flood = await hear(upTo(2_000));
     expect(flood.length / 480).toBeLessThan(500);
   });
 });
 
-describe('the playout queue', () => {
+describe('PlayoutQueue', () => {
   const frame = 480;
   function open() {
     const events: string[] = [];
@@ -114,7 +114,7 @@ describe('the playout queue', () => {
     return { events, queue: new PlayoutQueue(frame, tell) };
   }
 
-  it('plays one response after another, each started and stopped once, none of it lost', () => {
+  it('plays responses one after another completely with one start and one stop each', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.integer({ min: 0, max: 1_500 }), { maxLength: 5 }), { maxLength: 4 }),
@@ -138,7 +138,7 @@ describe('the playout queue', () => {
     );
   });
 
-  it('waits for whole frames, and stops only when nothing more will come', () => {
+  it('plays whole frames and stops only when the response is complete', () => {
     const { events, queue } = open();
     queue.push('r', new Float32Array(700));
     expect(queue.next()).toHaveLength(frame);
@@ -149,7 +149,7 @@ describe('the playout queue', () => {
     expect(events).toEqual(['started r', 'stopped r']);
   });
 
-  it('drops what is cut, says so where it had started, and takes no more of it', () => {
+  it('drops a cut response, reports it if it had started and takes no more of it', () => {
     const { events, queue } = open();
     queue.push('a', new Float32Array(2_000));
     queue.push('b', new Float32Array(2_000));
@@ -166,7 +166,7 @@ describe('the playout queue', () => {
   });
 });
 
-describe('the character’s voice', () => {
+describe('OutgoingSpeech', () => {
   async function open() {
     const clock = new ManualClock();
     const encoder = await openOpusEncoder(24_000);
@@ -184,7 +184,7 @@ describe('the character’s voice', () => {
     return { clock, packets, events, outgoing, encoder };
   }
 
-  it('leaves in packets of 20 ms at the pace of speech, and falls silent after a little silence', async () => {
+  it('sends packets of 20 ms at real time and stops after a short silence', async () => {
     const { clock, packets, events, outgoing, encoder } = await open();
     await clock.advance(1_000);
     outgoing.push('r', tone(200));
@@ -203,7 +203,7 @@ describe('the character’s voice', () => {
     encoder.close();
   });
 
-  it('goes on after a pause with a marker, RTP time having gone on meanwhile', async () => {
+  it('continues after a pause with a marker and the RTP time that has passed', async () => {
     const { clock, packets, outgoing, encoder } = await open();
     outgoing.push('a', tone(100));
     outgoing.complete('a');
@@ -219,7 +219,7 @@ describe('the character’s voice', () => {
     encoder.close();
   });
 
-  it('stops at once when it is cut, and when the call ends', async () => {
+  it('stops sending at once when cut and when the call ends', async () => {
     const { clock, packets, events, outgoing, encoder } = await open();
     const decoder = await openOpusDecoder(24_000);
     outgoing.push('r', tone(2_000));

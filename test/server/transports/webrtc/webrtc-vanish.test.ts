@@ -8,8 +8,8 @@ const mostMs = 30_000;
 
 afterEach(() => void vi.useRealTimers());
 
-describe('a caller who is gone without a word', () => {
-  it('is let go within half a minute, with the session, its engines, and its socket', async () => {
+describe('vanished caller', () => {
+  it('releases session, engines and socket of a vanished caller within half a minute', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const engines = singing({ says: [Array.from({ length: 600 }, () => 'word').join(' ')] });
     const server = await serve({ engines });
@@ -30,7 +30,7 @@ describe('a caller who is gone without a word', () => {
     expect(server.log.filter((line) => line.includes('fault'))).toEqual([]);
   });
 
-  it('is let go within half a minute where it has never come', async () => {
+  it('releases a call that was never connected within half a minute', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const server = await serve();
     const caller = new NodeCaller();

@@ -16,8 +16,8 @@ import {
 
 const longLine = Array.from({ length: 60 }, () => 'word').join(' ');
 
-describe('a call over WebRTC', () => {
-  it('is answered with Opus, an address of ours, and the session', async () => {
+describe('WebRTC call', () => {
+  it('answers an offer with Opus, a local address and the session', async () => {
     const server = await serve();
     const { caller, location, answer } = await dial(server, { query: '?model=alice' });
     expect(location).toMatch(/^\/v1\/realtime\/calls\/rtc_[\w-]{22}$/);
@@ -28,7 +28,7 @@ describe('a call over WebRTC', () => {
     expect((await server.ask('/healthz')).body.sessions).toMatchObject({ active: 1, opened: 1 });
   });
 
-  it('hears speech, answers aloud, and says when it starts and stops sounding', async () => {
+  it('transcribes and answers aloud and reports when playback starts and stops', async () => {
     const server = await serve({ engines: singing() });
     const { caller } = await dial(server);
     await ask(caller);
@@ -48,26 +48,7 @@ describe('a call over WebRTC', () => {
     caller.expectOrder();
   });
 
-  it('is interrupted by speech: the reply ends, and so does its sound', async () => {
-    const server = await serve({ engines: singing({ says: [longLine, 'Yes?'] }) });
-    const { caller } = await dial(server);
-    await ask(caller);
-    const { response_id: responseId } = await caller.until('output_audio_buffer.started');
-    await caller.untilHeard(100);
-    await caller.speak(tone(600));
-    await caller.until('input_audio_buffer.speech_started');
-    const { response } = await caller.until('response.done');
-    expect(response).toMatchObject({ id: responseId, status: 'cancelled' });
-    expect(response.status_details).toMatchObject({ reason: 'turn_detected' });
-    expect(await caller.until('output_audio_buffer.cleared')).toMatchObject({ response_id: responseId });
-    await caller.speak(silence(1_200));
-    // The next one plays to its end.
-    await caller.until('output_audio_buffer.started');
-    await caller.until('output_audio_buffer.stopped');
-    caller.expectOrder();
-  });
-
-  it('is silenced by output_audio_buffer.clear, and nobody believes that the rest was heard', async () => {
+  it('silences a reply on output_audio_buffer.clear and truncates it to what was heard', async () => {
     const server = await serve({ engines: singing({ says: [longLine] }) });
     const { caller } = await dial(server);
     caller.send({ type: 'response.create' });
@@ -86,7 +67,7 @@ describe('a call over WebRTC', () => {
     caller.expectOrder();
   });
 
-  it('retrieves an utterance without its sound where that is too much for a data channel', async () => {
+  it('returns an utterance without its audio if that is too large for a data channel', async () => {
     const server = await serve({ engines: singing() });
     const { caller } = await dial(server);
     await caller.speak(silence(200));
@@ -99,7 +80,7 @@ describe('a call over WebRTC', () => {
     expect(retrieved.item).toMatchObject({ id: item.id, content: [{ transcript: 'hello there', audio: null }] });
   });
 
-  it('starts with the session of its form, within what its client secret says', async () => {
+  it('opens the session with the settings of its form within the limits of its client secret', async () => {
     const server = await serve({ flags: { apiKeys: 'server-key' } });
     const session = { type: 'realtime', model: 'alice', instructions: 'It rains.', audio: { output: { speed: 1.2 } } };
     const made = await server.ask('/v1/realtime/client_secrets', { key: 'server-key', body: { session } });
@@ -118,7 +99,7 @@ describe('a call over WebRTC', () => {
     });
   });
 
-  it('ends when the client hangs up', async () => {
+  it('ends the session when the client hangs up', async () => {
     const server = await serve();
     const { caller } = await dial(server);
     await caller.until('session.created');
@@ -127,7 +108,7 @@ describe('a call over WebRTC', () => {
     await expect.poll(() => server.sessions.active).toBe(0);
   });
 
-  it('ends when somebody with the same key hangs up for it', async () => {
+  it('ends a call when another client with the same API key hangs it up', async () => {
     const server = await serve({ flags: { apiKeys: 'one,two' } });
     const hangUp = (location: string, key: string) => server.ask(`${location}/hangup`, { key, body: {} });
     const { caller, location } = await dial(server, { headers: { authorization: 'Bearer one' } });
@@ -142,7 +123,7 @@ describe('a call over WebRTC', () => {
     expect(server.sessions.active).toBe(0);
   });
 
-  it('is not held with anybody but who offered it', async () => {
+  it('refuses media from a peer other than the one in the offer', async () => {
     const server = await serve();
     const caller = new NodeCaller();
     const sdp = (await caller.offer()).replaceAll(/(a=fingerprint:sha-256) \S+/g, `$1 ${'AB:'.repeat(31)}AB`);
@@ -154,7 +135,7 @@ describe('a call over WebRTC', () => {
     expect(server.sessions.active).toBe(0);
   });
 
-  it('ends when the server stops', async () => {
+  it('ends the call when the server stops', async () => {
     const server = await serve();
     const { caller } = await dial(server);
     await Promise.all([caller.untilClosed(), server.app.close()]);
@@ -162,10 +143,10 @@ describe('a call over WebRTC', () => {
   });
 });
 
-describe('a call that is not taken', () => {
+describe('refused call', () => {
   const offer = new NodeCaller().offer();
 
-  it('says why', async () => {
+  it('refuses an invalid offer with a status and a code', async () => {
     const server = await serve({ flags: { apiKeys: 'server-key' } });
     const key = { authorization: 'Bearer server-key' };
     const sdp = await offer;
@@ -198,20 +179,20 @@ describe('a call that is not taken', () => {
     expect(server.sessions.opened).toBe(0);
   });
 
-  it('finds all places taken', async () => {
+  it('refuses a call while all slots are taken', async () => {
     const server = await serve({ flags: { maxSessions: '1' } });
     await dial(server);
     expect(await refusalOf(await offerTo(server, await offer))).toEqual([503, 'server_busy']);
   });
 
-  it('may be read by the page that made it, where it is refused too', async () => {
+  it('lets the page of an allowed origin read why its call was refused', async () => {
     const origin = 'https://game.example';
     const server = await serve({ flags: { apiKeys: 'server-key', allowedOrigins: origin } });
     const refused = await offerTo(server, 'hello', { headers: { origin } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
   });
 
-  it('never breaks the server, whatever its offer', async () => {
+  it('survives any mutated offer', async () => {
     const server = await serve({ flags: { maxHandshakesPerMinute: '10000' } });
     const lines = (await offer).split('\r\n');
     const broken = fc.array(

@@ -9,7 +9,7 @@ import { fakeEngines } from '../../../fakes/engines.ts';
 import { silence } from '../../../fakes/vad.ts';
 import { signalToNoise, voiceLike } from '../../../fakes/voice-like.ts';
 import { voicedSynthesizer } from '../../../fakes/voiced-synthesizer.ts';
-import { openBare, packetsOf, soundOf } from '../../../rigs/opus-rig.ts';
+import { openBare, packetsOf, soundOf } from './opus-client.ts';
 import { serve } from '../../../rigs/serve-rig.ts';
 
 const flags = { playoutAheadMs: '5000' };
@@ -31,8 +31,8 @@ async function open(options: Parameters<typeof fakeEngines>[0] = {}, query = '&x
   return { server, engines, synthesizer, call, client: await call() };
 }
 
-describe('a reply as Opus', () => {
-  it('is what was made, to the sample, in an eighth of the bytes', async () => {
+describe('reply as Opus', () => {
+  it('sends an Opus reply to the sample in an eighth of the bytes', async () => {
     const { client, synthesizer } = await open({ says: ['one two three four five six seven.'] });
     expect((await client.ask())['status']).toBe('completed');
     const made = synthesizer.made();
@@ -44,7 +44,7 @@ describe('a reply as Opus', () => {
     expect(client.of('response.output_audio.delta')).toEqual([]);
   });
 
-  it('ends before the event that says so, with a stream of its own for the next one', async () => {
+  it('sends all Opus audio before the event that ends it, and a new stream for the next reply', async () => {
     const { client, synthesizer } = await open({ says: ['one two three.', 'four five.'] });
     await client.ask();
     const first = client.binary();
@@ -59,7 +59,7 @@ describe('a reply as Opus', () => {
     expect(new Set(second.map((frame) => decodeFrame(frame)?.replyNumber))).toEqual(new Set([2]));
   });
 
-  it('is cut where the reply is cancelled, and the next one is whole', async () => {
+  it('cuts the Opus stream of a cancelled reply and sends the next one whole', async () => {
     const { client, server } = await open({ says: ['one two three four five six. '.repeat(40), 'seven eight.'] });
     const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Count.' }] };
     client.send({ type: 'conversation.item.create', item });
@@ -74,7 +74,7 @@ describe('a reply as Opus', () => {
     expect(server.log.join('')).not.toContain('fault');
   });
 
-  it('comes again, the very same bytes, to a client that was away', async () => {
+  it('resends the same Opus bytes to a client that resumes', async () => {
     const { client, call, synthesizer } = await open({ says: ['one two three four five.'] }, '&x=binary,opus,resume');
     const { token } = (await client.until('session.created'))['session'].x_dramatis.resume;
     await client.ask();
@@ -89,10 +89,10 @@ describe('a reply as Opus', () => {
   });
 });
 
-describe('the user’s sound as Opus', () => {
+describe('user audio as Opus', () => {
   const speech = concatSamples([silence(200), voiceLike(800, 24_000), silence(1_000)]);
 
-  it('is heard, and so is PCM between', async () => {
+  it('transcribes Opus input and PCM frames in between', async () => {
     const { client } = await open({ hears: ['good evening', 'good night'], completeness: [0.6] });
     for (const { packet, skipSamples, takeSamples } of await packetsOf(speech)) {
       client.sendPacket(packet, skipSamples, takeSamples);
@@ -107,14 +107,14 @@ describe('the user’s sound as Opus', () => {
     expect(client.of(heard)).toHaveLength(1);
   });
 
-  it('is told to be unwanted where it was not agreed on', async () => {
+  it('refuses Opus input that was not negotiated', async () => {
     const { client } = await open({}, '&x=binary');
     client.sendPacket((await packetsOf(speech))[0]?.packet ?? new Uint8Array(1));
     await client.ask();
     expect(client.codes()).toEqual(['binary_not_supported']);
   });
 
-  it('is told to be broken where it is, and the next packet is heard', async () => {
+  it('reports broken Opus packets and transcribes the next good one', async () => {
     const { client } = await open();
     const [good = { packet: new Uint8Array(0) }] = await packetsOf(speech);
     client.sendPacket(new Uint8Array(0));
@@ -127,7 +127,7 @@ describe('the user’s sound as Opus', () => {
     expect(client.codes()).toEqual(Array.from({ length: 4 }, () => 'invalid_audio'));
   });
 
-  it('may be any bytes at all: the session lives, and nothing but sound comes of it', async () => {
+  it('survives arbitrary bytes as Opus packets', async () => {
     const { client, server } = await open();
     const good = (await packetsOf(speech)).map(({ packet }) => packet);
     const damaged = fc
@@ -145,8 +145,8 @@ describe('the user’s sound as Opus', () => {
   });
 });
 
-describe('a session that asks for Opus', () => {
-  it('goes on with another server process, still in Opus', async () => {
+describe('Opus session', () => {
+  it('resumes an Opus session on another server process', async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-opus-'));
     const stored = { ...flags, store: true, dataDir };
     const first = await serve({ engines: fakeEngines(), flags: stored });
@@ -166,7 +166,7 @@ describe('a session that asks for Opus', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('is one a socket may leave before it has begun', async () => {
+  it('releases a session whose socket closes before it has begun', async () => {
     const { server } = await open();
     for (let index = 0; index < 20; index += 1) {
       const client = openBare(`ws://${server.at}/v1/realtime?model=alice&x=opus`);
@@ -174,12 +174,5 @@ describe('a session that asks for Opus', () => {
       await client.closed;
     }
     await expect.poll(() => server.sessions.active).toBe(1);
-  });
-
-  it('is refused as any other, and tells why', async () => {
-    const { server } = await open();
-    const client = openBare(`ws://${server.at}/v1/realtime?model=nobody&x=opus`);
-    expect((await client.until('error'))['error'].code).toBe('unknown_character');
-    expect(await client.closed).toBe(1008);
   });
 });

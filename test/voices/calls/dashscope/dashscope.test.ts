@@ -12,14 +12,14 @@ import type { SpeechSynthesizer } from '../../../../voices/synthesizer.ts';
 import { recognizerConformance } from '../../../conformance/recognizer.ts';
 import { vadFrames } from '../../../fakes/speech-frames.ts';
 import { synthesizerConformance } from '../../../conformance/synthesizer.ts';
-import { secretKey, type Opened } from '../../../conformance/upstream.ts';
+import { reason, secretKey, type Opened } from '../../../conformance/upstream.ts';
 import {
   openDashscopeServer,
   type DashscopeOptions,
   type DashscopeServer,
 } from '../../../fakes/servers/dashscope-server.ts';
 import { tone } from '../../../fakes/vad.ts';
-import { chunksAfterHangUp, say } from '../../../rigs/voice-engine-rig.ts';
+import { phrasesOf, say } from '../../../rigs/voice-engine-rig.ts';
 
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
@@ -30,13 +30,16 @@ const prompt: CallPolicy = { timeouts: { connectMs: 500 } };
 
 function openEar(server: DashscopeServer, options: Record<string, unknown> = {}, care?: CallPolicy): SpeechRecognizer {
   const settings = ear.settings.parse({ baseUrl: server.url.replace('http', 'ws') + path, ...options });
-  return ear.open(settings, openContext('ear', { key: secretKey, care: [withPromptness(care), ear.care?.(settings)] }));
+  return ear.open(
+    settings,
+    openContext('ear', { key: secretKey, callPolicy: [withPromptness(care), ear.callPolicy?.(settings)] }),
+  );
 }
 
 function openMouth(server: DashscopeServer, care?: CallPolicy, log?: (cost: CallCost) => void) {
   const settings = mouth.settings.parse({ baseUrl: server.url + path });
-  const wishes = [withPromptness(care), mouth.care?.(settings)];
-  return mouth.open(settings, openContext('voice', { key: secretKey, care: wishes, log }));
+  const wishes = [withPromptness(care), mouth.callPolicy?.(settings)];
+  return mouth.open(settings, openContext('voice', { key: secretKey, callPolicy: wishes, log }));
 }
 
 function withPromptness(care: CallPolicy = {}): CallPolicy {
@@ -76,7 +79,7 @@ async function hear(options: DashscopeOptions, language?: string): Promise<Trans
 }
 
 describe('Paraformer', () => {
-  it('shows each sentence as it grows, and joins them', async () => {
+  it('Paraformer shows each sentence as it grows and joins the sentences', async () => {
     const parts = await hear({ hears: ['你好。', '今天好吗？'] }, 'zh-CN');
     expect(parts.map(({ text }) => text)).toEqual([
       '你好',
@@ -88,11 +91,11 @@ describe('Paraformer', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'transcript-final', language: 'zh-CN' });
   });
 
-  it('takes the time of its end for the end of a sentence where the server says no more', async () => {
+  it('Paraformer takes a sentence’s end time for the end of the sentence if the server sends no flag', async () => {
     expect((await hear({ hears: ['One.', 'Two.'], isOld: true })).at(-1)).toMatchObject({ text: 'One. Two.' });
   });
 
-  it('sends sound as it comes, in blocks of 100 ms, and only then the end', async () => {
+  it('Paraformer sends audio as it comes in blocks of 100 ms, and finishes only then', async () => {
     await using server = await openDashscopeServer();
     const frames = new Queue<AudioFrame>();
     const listening = Array.fromAsync(openEar(server).transcribe(frames, { signal, language: 'en-GB' }));
@@ -111,16 +114,16 @@ describe('Paraformer', () => {
     ['Throttling.RateQuota', 'ENGINE_UNAVAILABLE', 'Throttling.RateQuota'],
     ['InternalError', 'ENGINE_UNAVAILABLE', 'InternalError'],
     ['RequestTimeOut', 'ENGINE_TIMEOUT', 'RequestTimeOut'],
-  ])('tells a task that failed with %s as %s', async (failsWith, code, word) => {
+  ])('Paraformer reports a task that failed with %s as %s', async (failsWith, code, word) => {
     const detail = expect.stringContaining(word) as string;
     await expect(hear({ failsWith })).rejects.toMatchObject({ code, detail });
   });
 });
 
-describe('a connection to DashScope', () => {
+describe('DashScope connection', () => {
   const texts = (server: DashscopeServer): number => server.told.filter((each) => each === 'run-task').length;
 
-  it('serves one task after another, and two at a time need two', async () => {
+  it('one DashScope connection serves TTS tasks one after another, and two concurrent tasks need two', async () => {
     await using server = await openDashscopeServer();
     const engine = openMouth(server);
     await say(engine, voice, { text: 'One. Two.' });
@@ -132,7 +135,7 @@ describe('a connection to DashScope', () => {
     await engine.close?.();
   });
 
-  it('serves one utterance after another', async () => {
+  it('one DashScope connection serves ASR tasks one after another', async () => {
     await using server = await openDashscopeServer();
     const engine = openEar(server);
     for (const _time of [1, 2]) {
@@ -142,7 +145,7 @@ describe('a connection to DashScope', () => {
     expect([texts(server), server.connections]).toEqual([2, 1]);
   });
 
-  it('that was lost meanwhile is replaced, which nobody notices', async () => {
+  it('a DashScope connection lost between tasks is replaced without a failure', async () => {
     await using server = await openDashscopeServer();
     const costs: CallCost[] = [];
     const engine = openMouth(server, undefined, (cost) => costs.push(cost));
@@ -156,7 +159,7 @@ describe('a connection to DashScope', () => {
     ]);
   });
 
-  it('on which a task fails is not lost: the task is not tried behind our back', async () => {
+  it('a DashScope connection survives a failed task, and the task is not retried silently', async () => {
     await using server = await openDashscopeServer({ failsWith: 'Throttling.RateQuota', failsAfter: 1 });
     const engine = openMouth(server, { retries: 0 });
     await say(engine, voice);
@@ -164,16 +167,20 @@ describe('a connection to DashScope', () => {
     expect([texts(server), server.connections]).toEqual([2, 1]);
   });
 
-  it('whose task was broken off serves no other', async () => {
+  it('a DashScope connection whose task was aborted serves no other task', async () => {
     await using server = await openDashscopeServer();
     const engine = openMouth(server);
     server.breaks({ kind: 'silence', after: 0.5 }, { times: 1 });
-    expect(await chunksAfterHangUp(engine, voice, server, 'asked')).toBe(0);
+    const controller = new AbortController();
+    const speaking = Array.fromAsync(engine.speak(phrasesOf('Mind the step.'), { signal: controller.signal, voice }));
+    await expect.poll(() => server.open).toBe(1);
+    controller.abort(reason);
+    await expect(speaking).rejects.toBe(reason);
     expect(await say(engine, voice)).not.toEqual([]);
     expect(server.connections).toBe(2);
   });
 
-  it('is hung up when the engine is closed', async () => {
+  it('closing the engine closes its DashScope connections', async () => {
     await using server = await openDashscopeServer();
     const engine = openMouth(server);
     await say(engine, voice);
@@ -183,10 +190,10 @@ describe('a connection to DashScope', () => {
   });
 });
 
-describe('an account of DashScope', () => {
-  it('is checked by connecting', async () => {
+describe('DashScope account', () => {
+  it('doctor checks a DashScope account by connecting', async () => {
     await using server = await openDashscopeServer();
-    expect(await openMouth(server).check?.({ signal })).toContain('takes the key');
+    expect(await openMouth(server).check?.({ signal })).toContain('accepts the key');
     server.breaks({ kind: 'status', status: 401 });
     await expect(openMouth(server).check?.({ signal })).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });

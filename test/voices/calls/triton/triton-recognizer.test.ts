@@ -18,7 +18,7 @@ import { openEngine } from '../../../rigs/voice-engine-rig.ts';
 const speech = tone(1_600, 16_000);
 const signal = new AbortController().signal;
 
-/** A tensor of one text, as Triton packs it. */
+/** A tensor with one text, in Triton's encoding. */
 function transcript(text: string): TritonOutput {
   const bytes = Buffer.from(text, 'utf8');
   const raw = Buffer.concat([Buffer.alloc(4), bytes]);
@@ -26,7 +26,7 @@ function transcript(text: string): TritonOutput {
   return { name: 'TRANSCRIPTS', datatype: 'BYTES', shape: [1], raw };
 }
 
-/** What each family of models wants to be given. */
+/** Inputs that each model family declares. */
 const families = {
   whisper: ['TEXT_PREFIX', 'WAV', 'WAV_LENS'],
   'old whisper': ['TEXT_PREFIX', 'WAV'],
@@ -69,35 +69,38 @@ async function hear(server: TritonServer, given: object = {}, language?: string)
   return (await Array.fromAsync(engine.transcribe(frames(), options))).at(-1);
 }
 
-describe('a recognizer on Triton', () => {
-  it.each(Object.entries(families))('that is a %s is given what it wants, and nothing else', async (_name, inputs) => {
-    await using server = await openHearing('So', inputs);
-    expect(await hear(server, {}, 'en-GB')).toMatchObject({ text: 'So' });
-    const [request] = server.seen;
-    expect(Object.keys(request?.inputs ?? {})).toEqual([...inputs]);
-    const { WAV, WAV_LENS: length } = request?.inputs ?? {};
-    expect(WAV?.raw.length).toBe((WAV?.shape[1] ?? 0) * 4);
-    if (length !== undefined) expect(length.raw.readInt32LE(0)).toBe(WAV?.shape[1]);
-  });
+describe('recognizer on Triton', () => {
+  it.each(Object.entries(families))(
+    'a %s model on Triton gets the inputs it declares and no others',
+    async (_name, inputs) => {
+      await using server = await openHearing('So', inputs);
+      expect(await hear(server, {}, 'en-GB')).toMatchObject({ text: 'So' });
+      const [request] = server.seen;
+      expect(Object.keys(request?.inputs ?? {})).toEqual([...inputs]);
+      const { WAV, WAV_LENS: length } = request?.inputs ?? {};
+      expect(WAV?.raw.length).toBe((WAV?.shape[1] ?? 0) * 4);
+      if (length !== undefined) expect(length.raw.readInt32LE(0)).toBe(WAV?.shape[1]);
+    },
+  );
 
   it.each([
     ['en-GB', {}, '<|startoftranscript|><|en|><|transcribe|><|notimestamps|>'],
     [undefined, { language: 'de' }, '<|startoftranscript|><|de|><|transcribe|><|notimestamps|>'],
     [undefined, {}, '<|startoftranscript|>'],
-  ])('that is Whisper, of %s with %o, begins with %s', async (language, given, prefix) => {
+  ])('Whisper on Triton, of %s with %o, gets the prompt %s', async (language, given, prefix) => {
     await using server = await openHearing();
     await hear(server, given, language);
     expect(server.seen[0]?.text('TEXT_PREFIX')).toBe(prefix);
   });
 
-  it('that is SenseVoice is given the number of the language, and its marks are no words', async () => {
+  it('SenseVoice on Triton gets the language as a number, and its tags are not words', async () => {
     await using server = await openHearing('<|zh|><|NEUTRAL|><|Speech|><|withitn|>你好。', families.sensevoice);
     expect(await hear(server, {}, 'zh-Hans')).toMatchObject({ text: '你好。', language: 'zh' });
     expect(server.seen[0]?.inputs['LANGUAGE']?.raw.readInt32LE(0)).toBe(3);
     expect(server.seen[0]?.inputs['TEXT_NORM']?.raw.readInt32LE(0)).toBe(14);
   });
 
-  it('that wants what we do not have is told', async () => {
+  it('a Triton model with an input that we do not have is refused', async () => {
     await using server = await openHearing('', ['AUDIO_SIGNAL']);
     await expect(hear(server)).rejects.toMatchObject({
       code: 'ENGINE_BAD_REPLY',
@@ -105,7 +108,7 @@ describe('a recognizer on Triton', () => {
     });
   });
 
-  it('whose text is cut off is told', async () => {
+  it('a transcript that Triton cut off is reported', async () => {
     const { raw, ...rest } = transcript('hello there');
     await using server = await openTritonServer(() => [{ ...rest, raw: raw.subarray(0, 9) }], {
       inputs: families.whisper,

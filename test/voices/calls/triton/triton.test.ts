@@ -13,10 +13,10 @@ import {
   type TritonOutput,
 } from '../../../fakes/servers/triton-server.ts';
 import { tone } from '../../../fakes/vad.ts';
-import { chunksAfterHangUp, clipForTests, openEngine, opened, say } from '../../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../../rigs/voice-engine-rig.ts';
 
 const { voice } = await clipForTests();
-// What is sent with each call: short, since the faults' limits are.
+// The clip is sent with each call: short, because the faults have short timeouts.
 const short = await clipForTests({ ms: 300 });
 const signal = new AbortController().signal;
 
@@ -71,8 +71,8 @@ function openAt(url: string, given: Record<string, unknown> = {}): SpeechSynthes
   return openEngine(adapter, { baseUrl: url, ...given });
 }
 
-describe('a model on Triton', () => {
-  it('is given the clip at its rate, its transcript and the text, and the key', async () => {
+describe('TTS model on Triton', () => {
+  it('a Triton model gets the clip at its rate, the transcript, the text and the API key', async () => {
     await using server = await openSpeaking();
     await say(openAt(server.url), voice);
     await say(openAt(server.url, { dialect: 'f5', model: 'mine' }), voice);
@@ -91,18 +91,18 @@ describe('a model on Triton', () => {
     expect(server.keys).toEqual([`Bearer ${secretKey}`, `Bearer ${secretKey}`]);
   });
 
-  it('is asked over one connection', async () => {
+  it('Triton calls share one connection', async () => {
     await using server = await openSpeaking();
     const engine = openAt(server.url);
     await Promise.all([say(engine, voice), say(engine, voice)]);
     await say(engine, voice);
     expect([server.seen.length, server.connections]).toEqual([3, 1]);
-    // By these the model tells requests apart.
+    // The model tells requests apart by these ids.
     const ids = new Set(server.seen.map(({ id }) => id));
     expect([ids.size, ids.has('')]).toEqual([3, false]);
   });
 
-  it('of Spark-TTS overlaps its answers, which are blended', async () => {
+  it('the overlapping chunks of Spark-TTS on Triton are cross-faded', async () => {
     const level = new Float32Array(16_000).fill(0.5);
     await using server = await openTritonServer(() => waveforms(level, 4_000));
     const engine = openAt(server.url, { dialect: 'spark' });
@@ -113,16 +113,6 @@ describe('a model on Triton', () => {
     expect(Math.min(...samples.slice(500, 16_000))).toBeGreaterThan(0.48);
   });
 
-  it('is cancelled when the user speaks', async () => {
-    await using server = await openTritonServer(async function* () {
-      for (let count = 0; count < 10_000 && server.abandoned === 0; count += 1) {
-        yield* waveforms(tone(40, 24_000));
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    });
-    expect(await chunksAfterHangUp(openAt(server.url), voice, server)).toBe(0);
-  });
-
   it.each<[string, TritonOptions, string]>([
     ['an error in a text', { goesWrong: { kind: 'error-message', after: 0 } }, 'ENGINE_UNAVAILABLE'],
     ['an error in a text halfway', { goesWrong: { kind: 'error-message', after: 2 } }, 'ENGINE_UNAVAILABLE'],
@@ -131,36 +121,39 @@ describe('a model on Triton', () => {
     ['half of its answers', { goesWrong: { kind: 'end', after: 2 } }, 'ENGINE_UNAVAILABLE'],
     ['a deadline', { goesWrong: { kind: 'status', code: status.DEADLINE_EXCEEDED, after: 0 } }, 'ENGINE_TIMEOUT'],
     ['an unknown method', { goesWrong: { kind: 'status', code: status.UNIMPLEMENTED, after: 0 } }, 'ENGINE_REFUSED'],
-  ])('that ends with %s is told with a code and none of its words', async (_name, options, code) => {
-    await using server = await openSpeaking(options);
-    const fault = (await say(openAt(server.url), voice).catch((cause: unknown) => cause)) as Error;
-    expect(fault).toMatchObject({ code });
-    expect(fault.message).not.toContain('private');
-  });
+  ])(
+    'a Triton stream that ends with %s is reported with a code and without its texts',
+    async (_name, options, code) => {
+      await using server = await openSpeaking(options);
+      const fault = (await say(openAt(server.url), voice).catch((cause: unknown) => cause)) as Error;
+      expect(fault).toMatchObject({ code });
+      expect(fault.message).not.toContain('private');
+    },
+  );
 
   it.each([
     ['of another type', { name: 'waveform', datatype: 'INT16', shape: [1, 2], raw: Buffer.alloc(4) }],
     ['of another name', { name: 'audio', datatype: 'FP32', shape: [1, 1], raw: Buffer.alloc(4) }],
     ['of another length', { name: 'waveform', datatype: 'FP32', shape: [1, 9_000], raw: Buffer.alloc(401) }],
-  ])('whose sound is %s is told', async (_name, output) => {
+  ])('Triton audio that is %s is reported', async (_name, output) => {
     await using server = await openTritonServer(() => [output]);
     await expect(say(openAt(server.url), voice)).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
   });
 
-  it('that sends more than anybody could speak is cut off', async () => {
+  it('a Triton model that sends implausibly much audio is cut off', async () => {
     const huge = { name: 'waveform', datatype: 'FP32', shape: [1, 17e6], raw: Buffer.alloc(68e6) };
     await using server = await openTritonServer(() => [huge]);
     await expect(say(openAt(server.url), voice)).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
   });
 
-  it('without a transcript of the clip is not asked', async () => {
+  it('a Triton model is not asked with a clip that has no transcript', async () => {
     await using server = await openSpeaking();
     const speaking = say(openAt(server.url), { ...voice, transcript: ' ' });
     await expect(speaking).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
     expect(server.requests).toEqual([]);
   });
 
-  it('is checked by whether it is loaded', async () => {
+  it('doctor checks whether the model is loaded on Triton', async () => {
     await using server = await openSpeaking();
     expect(await openAt(server.url).check?.({ signal })).toContain('has cosyvoice2');
     await using empty = await openSpeaking({ isReady: false });

@@ -1,0 +1,300 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import { recipeNames } from '../../agents/recipe-names.ts';
+import { withoutBrackets } from './loopback.ts';
+import {
+  count,
+  execution,
+  httpUrl,
+  ipAddress,
+  list,
+  mirrors,
+  numeric,
+  onOff,
+  portRange,
+  stunUrl,
+  text,
+  turnUrl,
+} from './setting-types.ts';
+
+/** Documentation of a setting, beside its type and default. */
+export interface SettingFacts {
+  readonly help: string;
+  /** Markdown added to the help text in SETTINGS.md. */
+  readonly more?: string;
+  /** Placeholder of the value in the help text; `N` for numbers. */
+  readonly value?: string;
+  /** Default as the documentation shows it, if the schema has none or it depends on the machine. */
+  readonly shown?: string;
+  /** Environment variable, if it is not `DRAMATIS_` and the name. */
+  readonly env?: string;
+  /** Masked by `--print-config`. */
+  readonly secret?: boolean;
+}
+
+/** Documentation of the settings, by schema. */
+export const facts = z.registry<SettingFacts>();
+const sha256 = z.hash('sha256').optional();
+const defaultDataDir = path.join(process.env['XDG_DATA_HOME'] ?? path.join(homedir(), '.local', 'share'), 'dramatis');
+
+/** Every setting, by group. Flags and environment variables are derived from the names; SETTINGS.md is generated. */
+export const groups = {
+  'Address, keys and TLS': {
+    host: text
+      .transform(withoutBrackets)
+      .default('127.0.0.1')
+      .register(facts, { env: 'HOST', value: 'ADDRESS', help: 'address to listen on' }),
+    port: numeric(z.number().int().min(0).max(65_535))
+      .default(8080)
+      .register(facts, { env: 'PORT', help: 'port to listen on; 0 takes a free one' }),
+    apiKeys: list.prefault([]).register(facts, {
+      value: 'KEYS',
+      secret: true,
+      help: 'keys that clients must send, comma-separated, `KEY` or `NAME:KEY`; required unless HOST is loopback',
+      more: 'Keys with the same name share their users.',
+    }),
+    allowedOrigins: list.prefault([]).register(facts, {
+      value: 'ORIGINS',
+      help: 'web origins that may connect besides the server’s own page, comma-separated',
+    }),
+    trustProxy: numeric(z.number().int().min(0).max(10)).default(0).register(facts, {
+      help: 'number of reverse proxies in front, whose X-Forwarded-For is trusted',
+    }),
+    tlsCert: text.optional().register(facts, {
+      value: 'FILE',
+      help: 'certificate (PEM, with its chain): serves https and wss',
+    }),
+    tlsKey: text.optional().register(facts, { value: 'FILE', help: 'private key of the certificate (PEM)' }),
+    tlsDev: onOff.default(false).register(facts, {
+      help: 'serve https and wss with a self-signed certificate for localhost, made on first use',
+    }),
+  },
+  Characters: {
+    dataDir: text.default(defaultDataDir).register(facts, {
+      value: 'DIR',
+      shown: '~/.local/share/dramatis',
+      help: 'folder for voices, models, memories and imported characters',
+    }),
+    charactersDir: text.optional().register(facts, { value: 'DIR', help: 'folder with more character packs' }),
+    defaultCharacter: text.default('sherlock-holmes').register(facts, {
+      value: 'ID',
+      help: 'character for clients that request an OpenAI model, or none',
+    }),
+  },
+  Engines: {
+    preset: text.optional().register(facts, {
+      value: 'ID',
+      help: 'a system of the SpeechRole paper: its ASR, LLM and TTS, or its omni model',
+      more: 'One of [these](../eval/SPEECHROLE.md#the-eleven-systems).',
+    }),
+    engines: text.optional().register(facts, {
+      value: 'FILE',
+      help: 'engines file (JSON)',
+      more: 'See [Engines](../voices/ENGINES.md).',
+    }),
+    auto: onOff.default(false).register(facts, {
+      help: 'use the best installed model for each stage that is not configured (`dramatis models`)',
+      more: 'See [Models](../voices/MODELS.md#models).',
+    }),
+    asr: list.optional().register(facts, {
+      value: 'ENGINES',
+      shown: 'moonshine',
+      help: 'ASR engines, comma-separated: names, or `KIND@URL#MODEL`; each is the fallback of the one before it',
+    }),
+    llm: list.optional().register(facts, {
+      value: 'ENGINES',
+      shown: 'retrieval',
+      help: 'LLM engines, likewise; the last fallback is retrieval from the character’s own lines',
+      more: 'Takes precedence over `DRAMATIS_LLM_BASE_URL`.',
+    }),
+    tts: list.optional().register(facts, { value: 'ENGINES', shown: 'embedded', help: 'TTS engines, likewise' }),
+    recipe: z
+      .enum(recipeNames)
+      .default('dramatis')
+      .register(facts, { value: 'NAME', help: `prompt recipe for the LLM: ${recipeNames.join(', ')}` }),
+    llmBaseUrl: httpUrl.optional().register(facts, {
+      value: 'URL',
+      help: 'OpenAI-compatible LLM server, such as http://localhost:11434/v1',
+    }),
+    llmModel: text.optional().register(facts, { value: 'MODEL', help: 'chat model on that server' }),
+    llmApiKey: text.optional().register(facts, { value: 'KEY', secret: true, help: 'API key of that server' }),
+    embeddingsBaseUrl: httpUrl.optional().register(facts, {
+      value: 'URL',
+      help: 'server with OpenAI’s /embeddings: finds lines, lore, experiences and memories by meaning too',
+      more: 'It receives these texts and what is said. A reply waits at most 250 ms for it.',
+    }),
+    embeddingsModel: text.optional().register(facts, { value: 'MODEL', help: 'embedding model on that server' }),
+    embeddingsApiKey: text.optional().register(facts, { value: 'KEY', secret: true, help: 'API key of that server' }),
+  },
+  'Turns and replies': {
+    smartTurn: text.optional().register(facts, {
+      value: 'FILE',
+      help: 'ONNX file of smart-turn v3: detects the end of a turn by the voice',
+    }),
+    smartTurnHash: sha256.register(facts, {
+      value: 'SHA256',
+      shown: 'the known file’s',
+      help: 'hash of the smart-turn file, if it is not the known one',
+    }),
+    speculativeRepliesPerTurn: numeric(z.number().int().min(0).max(10)).default(3).register(facts, {
+      help: 'most speculative replies begun before the end of a turn is certain; 0 disables them',
+    }),
+    playoutAheadMs: numeric(z.number().min(100).max(5_000))
+      .default(400)
+      .register(facts, { help: 'how far ahead of real time reply audio is sent, in ms' }),
+  },
+  'Local models': {
+    speakerEncoder: text.optional().register(facts, {
+      value: 'FILE',
+      help: 'ONNX file of CAM++ or WavLM-large SV: tells speakers apart',
+      more: 'See [Voices](../voices/VOICES.md).',
+    }),
+    speakerEncoderHash: sha256.register(facts, {
+      value: 'SHA256',
+      shown: 'any',
+      help: 'hash of the speaker encoder; no other file is loaded',
+    }),
+    dnsmos: text.optional().register(facts, {
+      value: 'FILE',
+      help: 'sig_bak_ovr.onnx of DNSMOS P.835: rates the quality of recordings',
+    }),
+    dnsmosP808: text.optional().register(facts, { value: 'FILE', help: 'model_v8.onnx of DNSMOS P.808, likewise' }),
+    modelCatalogue: text.optional().register(facts, {
+      value: 'FILE',
+      shown: 'the built-in one',
+      help: 'model catalogue of your own (JSON)',
+      more: 'See [Models](../voices/MODELS.md#models).',
+    }),
+    modelMirrors: mirrors.prefault([]).register(facts, {
+      value: 'FROM=TO',
+      help: 'mirrors for downloads, comma-separated: URLs that begin with FROM are first tried at TO',
+    }),
+    providers: execution.optional().register(facts, {
+      value: 'PROVIDERS',
+      shown: 'those that passed their trial',
+      help: 'execution providers in order of preference: cuda, webgpu, cpu; for one model `silero=cpu`',
+      more: 'See [On a GPU](../voices/MODELS.md#on-a-gpu).',
+    }),
+    gpuMemoryMb: numeric(z.number().int().min(1).max(10_000_000).optional()).register(facts, {
+      value: 'N',
+      shown: 'no limit',
+      help: 'most GPU memory for all models together, in MB',
+    }),
+    workers: numeric(count.max(64)).optional().register(facts, {
+      value: 'N',
+      shown: 'half the cores',
+      help: 'threads for each local engine',
+    }),
+  },
+  Sessions: {
+    store: onOff.default(false).register(facts, {
+      help: 'keep resumable sessions on disk, so that they survive a restart (stores conversations)',
+    }),
+    memory: onOff.default(false).register(facts, {
+      help: 'let characters remember users whom clients name, until deleted (stores conversations)',
+      more: 'See [Memory](memory/MEMORY.md).',
+    }),
+    resumeGraceSeconds: numeric(z.number().min(0).max(3_600))
+      .default(60)
+      .register(facts, { help: 'how long a disconnected client may resume its session' }),
+    keptAudioSeconds: numeric(z.number().min(0).max(3_600)).default(5).register(facts, {
+      help: 'audio kept per session for conversation.item.retrieve; older audio is dropped, its text stays',
+      more: '5 s are 0.5 MB.',
+    }),
+  },
+  Limits: {
+    maxSessions: numeric(count.max(10_000)).default(64).register(facts, { help: 'concurrent sessions' }),
+    maxSessionMinutes: numeric(count.max(24 * 60))
+      .default(60)
+      .register(facts, { help: 'longest session' }),
+    maxSessionsPerKey: numeric(count.max(10_000)).default(64).register(facts, {
+      help: 'concurrent sessions with one key, or with client secrets made with it',
+    }),
+    maxSessionsPerAddress: numeric(count.max(10_000)).default(32).register(facts, {
+      help: 'concurrent sessions from one address (IPv6: one /64)',
+    }),
+    maxHandshakesPerMinute: numeric(count.max(100_000)).default(300).register(facts, {
+      help: 'new sessions from one address per minute',
+    }),
+    maxRequests: numeric(count.max(10_000)).default(16).register(facts, {
+      help: 'concurrent chat, speech and transcription requests',
+    }),
+    maxEventsPerSecond: numeric(count.max(100_000)).default(200).register(facts, {
+      help: 'average events per second from one client; bursts of ten times as many',
+    }),
+    maxAudioRate: numeric(z.number().min(1).max(100)).default(4).register(facts, {
+      help: 'average audio from one client, as a multiple of real time; bursts of ten minutes',
+    }),
+    handshakeTimeoutMs: numeric(z.number().int().min(100).max(120_000))
+      .default(10_000)
+      .register(facts, { help: 'timeout of the handshake' }),
+    drainSeconds: numeric(z.number().min(0).max(3_600))
+      .default(10)
+      .register(facts, { help: 'how long replies may continue when the server is stopped' }),
+  },
+  'WebRTC and phone calls': {
+    webrtcHost: ipAddress.optional().register(facts, {
+      value: 'ADDRESS',
+      shown: 'HOST',
+      help: 'address for WebRTC calls (UDP)',
+    }),
+    webrtcAddress: ipAddress.optional().register(facts, {
+      value: 'ADDRESS',
+      shown: 'the one in use',
+      help: 'address announced to WebRTC clients, if a NAT maps it to this machine',
+    }),
+    webrtcPorts: portRange.optional().register(facts, {
+      value: 'RANGE',
+      shown: 'any',
+      help: 'UDP ports for WebRTC calls, one per call, such as 20000-20099',
+    }),
+    stunUrl: stunUrl.optional().register(facts, {
+      value: 'URL',
+      help: 'STUN server that finds our public address, such as stun:HOST:3478',
+    }),
+    turnUrl: turnUrl.optional().register(facts, {
+      value: 'URL',
+      help: 'TURN server that relays WebRTC calls, such as turn:HOST:3478',
+    }),
+    turnUser: text.optional().register(facts, { value: 'NAME', help: 'user name on the TURN server' }),
+    turnCredential: text.optional().register(facts, {
+      value: 'PASSWORD',
+      secret: true,
+      help: 'password on the TURN server',
+    }),
+    twilioAuthToken: text.optional().register(facts, {
+      value: 'TOKEN',
+      secret: true,
+      help: 'auth token of your Twilio account; phone calls not signed with it are refused',
+    }),
+  },
+  'Logs and traces': {
+    logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info').register(facts, {
+      value: 'LEVEL',
+      help: 'silent, error, warn, info or debug',
+    }),
+    logContent: onOff.default(false).register(facts, { help: 'also log what is said (private)' }),
+    otlpEndpoint: httpUrl.optional().register(facts, {
+      env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+      value: 'URL',
+      help: 'OpenTelemetry collector (OTLP over HTTP) that receives a span for each turn',
+    }),
+  },
+};
+
+/** Schema of the configuration: type, range and default of every setting. */
+export const settingsSchema = z.strictObject({
+  ...groups['Address, keys and TLS'],
+  ...groups.Characters,
+  ...groups.Engines,
+  ...groups['Turns and replies'],
+  ...groups['Local models'],
+  ...groups.Sessions,
+  ...groups.Limits,
+  ...groups['WebRTC and phone calls'],
+  ...groups['Logs and traces'],
+});
+
+/** The whole configuration, frozen. */
+export type Config = Readonly<z.infer<typeof settingsSchema>>;

@@ -1,0 +1,275 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Character } from '../../characters/character.ts';
+import { castScenes, describeCharacter } from '../cast/cast-scene.ts';
+import type { Config } from '../config/config.ts';
+import type { Engines } from '../engines/engines.ts';
+import type { Access } from '../http/access.ts';
+import type { Caller, LiveSessions } from '../http/live-sessions.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { RestoredSession } from '../journal/restore.ts';
+import type { Memories } from '../memory/memories.ts';
+import type { SessionMemory } from '../memory/session-memory.ts';
+import type { SessionPatch } from '../protocol/client-events.ts';
+import { openConnection, type Connection, type ConnectionParts, type OpenedSession } from '../realtime/connection.ts';
+import { newId } from '../realtime/new-id.ts';
+import type { Client, Peer } from '../realtime/peer.ts';
+import { trackCastChange, type CastChange, type Casting } from '../realtime/wire-scene.ts';
+import { sessionIn, type WireSession } from '../realtime/wire-session.ts';
+import { systemClock, type Clock } from '../session/contract/clock.ts';
+import { errorObject } from '../session/contract/errors.ts';
+import type { Problem, SessionListener } from '../session/contract/events.ts';
+import type { Ports } from '../session/contract/ports.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { VoiceWatch } from '../telemetry/voice-watch.ts';
+import { createInputRateLimit } from '../http/rate-limit.ts';
+import type { CloseReason } from './socket-transport.ts';
+
+/** Server-wide dependencies of a session, and its caller. */
+export interface SessionDeps {
+  readonly config: Config;
+  readonly engines: Engines;
+  readonly characters: ReadonlyMap<string, Character>;
+  readonly sessions: LiveSessions;
+  /** System clock unless given. */
+  readonly clock?: Clock;
+  readonly telemetry: Telemetry;
+  readonly voiceWatch?: VoiceWatch | undefined;
+  readonly memories?: Memories | undefined;
+  /** The authenticated caller. */
+  readonly visitor: Caller & Access;
+}
+
+/** Options of a new session. */
+export interface SessionOptions {
+  readonly character: Character;
+  /** The name that the client asked for. */
+  readonly model: string;
+  readonly client: Client;
+  /** The client's name for the user, for the character's memory. */
+  readonly user?: string | undefined;
+  /** How the client resumes the session, if it can. */
+  readonly resume?: { readonly token: string; readonly grace_s: number } | undefined;
+  /** Records the session for another server process to restore. */
+  readonly journal?: Journal | undefined;
+  readonly restored?: RestoredSession | undefined;
+  /** Initial settings, as if the client had sent them. */
+  readonly startWith?: SessionPatch | undefined;
+  /** `transcription`: the session only transcribes. */
+  readonly intent?: 'transcription' | undefined;
+}
+
+/** The other end of a session, whatever carries it. */
+export interface SessionPeer extends Peer {
+  /** Called once, when the session has ended. */
+  close(reason: CloseReason): void;
+}
+
+/** Opens a session for a peer. */
+export function openSession(
+  options: SessionOptions,
+  peer: SessionPeer,
+  deps: SessionDeps,
+  log: FastifyBaseLogger,
+): Connection {
+  const { character, client, journal, restored } = options;
+  const { config, engines, clock = systemClock } = deps;
+  const { vad, turnDetector, speakerEncoder, recognizer } = engines;
+  let ending: 'ended' | 'server_stopping' | 'session_expired' = 'ended';
+  const end = (because: typeof ending): void => {
+    ending = because;
+    connection.close();
+  };
+  const place = deps.sessions.enter(deps.visitor, () => {
+    // The stored journal is kept, for the next process to restore.
+    journal?.close();
+    end('server_stopping');
+  });
+  const onFault = (fault: unknown): void =>
+    log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session failed');
+  const sessionMs = config.maxSessionMinutes * 60_000;
+  const connection = openConnection(
+    {
+      ...options,
+      ...castOf(options, deps),
+      engines: { vad, turnDetector, speakerEncoder },
+      recognizer: recognizer.name,
+      bounds: {
+        draftsPerTurn: config.speculativeRepliesPerTurn,
+        aheadMs: config.playoutAheadMs,
+        keptAudioMs: config.keptAudioSeconds * 1000,
+        sessionMs,
+      },
+      ports: { clock, newId, onFault },
+      inflow: createInputRateLimit(config, () => clock.now()),
+      ...listenersOf(options, deps, peer, onFault, place),
+    },
+    peer,
+  );
+  log.info({ session: connection.id, character: character.id }, `session ${restored ? 'restored' : 'opened'}`);
+  const limit = { clock, limitMs: sessionMs, notice: client.notice === true, end: () => end('session_expired') };
+  const stayOpen = startSessionLimit(peer, limit);
+  void connection.done.then((reason) => {
+    stayOpen();
+    place.leave();
+    log.info({ session: connection.id, reason }, 'session closed');
+    peer.close(reason === 'client_too_slow' ? reason : ending);
+  });
+  return connection;
+}
+
+/** The participants at first, and those that the client may choose instead. */
+function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionParts, 'casting' | 'castScene'> {
+  const { character } = options;
+  const responder = deps.engines.responderFor(character);
+  void responder.prepare?.({ signal: AbortSignal.timeout(60_000) });
+  const casting: Casting = { character, responder, about: aboutSession(options, deps) };
+  return { casting, castScene: castScenes(character, deps, { bound: deps.visitor.secret !== undefined }) };
+}
+
+/** All that follow the events of a session, and its memory. */
+function listenersOf(
+  options: SessionOptions,
+  deps: SessionDeps,
+  peer: Peer,
+  onFault: Ports['onFault'],
+  place: SessionListener,
+): Pick<ConnectionParts, 'listen' | 'recall'> {
+  const { character, journal, restored, intent } = options;
+  const { memories, visitor, telemetry } = deps;
+  const others = trackCastChange(character, restored?.session);
+  const isRemembered = intent !== 'transcription';
+  const memory = isRemembered ? memories?.follow(visitor.owner ?? '', character, onFault) : undefined;
+  return {
+    recall: async (history, call) => (others.is ? [] : ((await memory?.recall(history, call)) ?? [])),
+    listen: (opened) => {
+      if (restored === undefined) journal?.write(openingLine(opened.id, options, visitor));
+      const about = { session: opened.id, character: character.id };
+      const listeners = [
+        others,
+        // Before the journal: a resumed session counts what the journal holds as remembered.
+        memory && remember(memory, options, opened, others),
+        journal,
+        { note: (event) => telemetry.note(event, about) },
+        voiceListener(options, deps, peer, others),
+        place,
+      ] satisfies (SessionListener | undefined)[];
+      return listeners.filter((listener) => listener !== undefined);
+    },
+  };
+}
+
+/** Stores what is said. What other participants than the character say does not become its memories. */
+function remember(
+  memory: SessionMemory,
+  { restored }: SessionOptions,
+  { id, conversation, session }: OpenedSession,
+  others: CastChange,
+): SessionListener {
+  const userIn = ({ x_dramatis: { user } }: WireSession): string | undefined => user ?? undefined;
+  const openReplies = others.is ? undefined : (restored?.openReplies.flatMap(({ item }) => item ?? []) ?? []);
+  memory.begin({ id, conversation, user: userIn(session), openReplies });
+  return {
+    note(event) {
+      if (event.type === 'updated') memory.nameUser(userIn(sessionIn(event)));
+      return memory.note(event, others.is);
+    },
+    end: () => memory.close(),
+  };
+}
+
+/** Follows the character's voice, and tells the client that asked for it how similar it is. A scene has no voice. */
+function voiceListener(
+  { character, client }: SessionOptions,
+  { telemetry, voiceWatch }: SessionDeps,
+  peer: Peer,
+  others: CastChange,
+): SessionListener | undefined {
+  if (character.stage !== undefined || voiceWatch === undefined) return undefined;
+  const hear = voiceWatch.follow(character, (found) => {
+    telemetry.noteVoiceSimilarity?.(found);
+    if (client.voice !== true) return;
+    const { replyId, basis } = found;
+    const similarity = Math.round(found.similarity * 1000) / 1000;
+    peer.send({ type: 'x_dramatis.voice', event_id: newId('event'), response_id: replyId, similarity, basis });
+  });
+  return {
+    note(event) {
+      if (!others.is) hear(event);
+    },
+  };
+}
+
+function openingLine(id: string, options: SessionOptions, visitor: Access): Parameters<Journal['write']>[0] {
+  const { character, model, intent, client } = options;
+  const user = userOf(options, visitor) ?? undefined;
+  return { type: 'open', id, character: character.id, model, intent, beta: client.beta, user };
+}
+
+/** The user that the character remembers. A client secret determines it; null if the secret names no user. */
+function userOf(
+  { user, restored }: Pick<SessionOptions, 'user' | 'restored'>,
+  { secret }: Access,
+): string | null | undefined {
+  if (secret !== undefined) return secret.startWith?.x_dramatis?.user ?? null;
+  return restored?.user ?? user;
+}
+
+const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice', 'cues', 'thoughts'] as const;
+
+/**
+ * The session's own fields in `session.created`: the user, the character, extensions, and the resume token if there is
+ * one.
+ */
+function aboutSession(options: SessionOptions, { engines, voiceWatch, visitor }: SessionDeps): Record<string, unknown> {
+  const { character, resume } = options;
+  const user = userOf(options, visitor);
+  return {
+    ...(user === undefined ? {} : { user }),
+    ...sessionExtras(character, engines),
+    extensions: [...knownExtensions, ...(voiceWatch === undefined ? [] : ['voice'])],
+    ...(resume === undefined ? {} : { resume }),
+  };
+}
+
+/** The fields of a session object beyond the OpenAI standard. */
+export function sessionExtras(character: Character, engines: Engines): Record<string, unknown> {
+  return {
+    ...describeCharacter(character),
+    engines: Object.fromEntries(engines.summary.map((engine) => [engine.stage, engine.name])),
+  };
+}
+
+/** Time before the end of a session at which the client is warned. For a short session, half of its length. */
+const noticeMs = 60_000;
+
+const expired: Problem = {
+  code: 'session_expired',
+  message: 'The session reached its time limit. Open a new one.',
+};
+
+interface TimeLimit {
+  readonly clock: Clock;
+  readonly limitMs: number;
+  /** The client is warned before the end. */
+  readonly notice: boolean;
+  readonly end: () => void;
+}
+
+/** Ends a session at its time limit and tells the client. Returns a function that cancels it. */
+function startSessionLimit(peer: Pick<Peer, 'send'>, { clock, limitMs, notice, end }: TimeLimit): () => void {
+  const leftMs = Math.min(noticeMs, limitMs / 2);
+  const announce = (): void => {
+    const event = {
+      type: 'x_dramatis.session_expiring' as const,
+      expires_in_s: Math.round(leftMs / 1000),
+      expires_at: Math.floor((Date.now() + leftMs) / 1000),
+    };
+    peer.send({ event_id: newId('event'), ...event });
+  };
+  const expire = (): void => {
+    peer.send({ type: 'error', event_id: newId('event'), error: errorObject(expired) });
+    end();
+  };
+  const stops = [...(notice ? [clock.after(limitMs - leftMs, announce)] : []), clock.after(limitMs, expire)];
+  return () => stops.forEach((stop) => stop());
+}

@@ -1,0 +1,166 @@
+import type { WebSocket } from 'ws';
+import { limits } from '../protocol/limits.ts';
+import { systemClock, type Clock } from '../session/contract/clock.ts';
+
+/** Reason for closing a session's connection. */
+export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'session_expired';
+
+/** A transport to the client: one live connection that carries frames. */
+export interface Transport {
+  /** Returns false if the frame was not accepted because the client does not read. */
+  send(frame: string | Uint8Array): boolean;
+  /** Asks the client for a response that arrives after everything it has sent so far. */
+  probe(answered: () => void): void;
+  /**
+   * Called when there is room again after `send` returned false. A transport that never calls it is tried again with
+   * the next frame.
+   */
+  onRoom?: () => void;
+  /** Closes the transport because another replaced it, or because the session has ended. */
+  close(reason: 'replaced' | CloseReason): void;
+}
+
+/** WebSocket close codes by reason (RFC 6455 §7.4.1; 1013 from the IANA registry; 4000 and up are private). */
+export const closeCodes = {
+  ended: 1000,
+  server_stopping: 1001,
+  session_expired: 1001,
+  policy: 1008,
+  tryLater: 1013,
+  replaced: 4001,
+} as const;
+
+/** Unsent bytes at which reading from a slow client stops, and at which it goes on. */
+const pauseBytes = 512 * 1024;
+
+const resumeBytes = 128 * 1024;
+
+const pingMs = 25_000;
+
+/**
+ * A WebSocket as a transport of frames. Pauses reading from a client that falls behind until it has caught up; a client
+ * that does not read at all is disconnected. A frame of any size is accepted while at most `limits.unsentBytes` are
+ * unsent.
+ */
+export function socketTransport(
+  socket: Pick<
+    WebSocket,
+    | 'send'
+    | 'close'
+    | 'terminate'
+    | 'pause'
+    | 'resume'
+    | 'ping'
+    | 'on'
+    | 'off'
+    | 'bufferedAmount'
+    | 'readyState'
+    | 'OPEN'
+  >,
+): Transport {
+  let paused = false;
+  let full = false;
+  const catchUp = (): void => {
+    if (socket.bufferedAmount > resumeBytes) return;
+    if (full) {
+      full = false;
+      carrier.onRoom?.();
+    }
+    if (!paused || socket.bufferedAmount > resumeBytes) return;
+    paused = false;
+    socket.resume();
+  };
+  const carrier: Transport = {
+    send(frame) {
+      if (socket.readyState !== socket.OPEN) return true;
+      if (socket.bufferedAmount > limits.unsentBytes) {
+        full = true;
+        return false;
+      }
+      const buffer = typeof frame === 'string' ? frameBufferOf(frame) : undefined;
+      if (buffer === undefined) socket.send(frame, catchUp);
+      else {
+        socket.send(buffer.bytes, { binary: false }, () => {
+          buffer.release();
+          catchUp();
+        });
+      }
+      if (!paused && socket.bufferedAmount > pauseBytes) {
+        paused = true;
+        socket.pause();
+      }
+      return true;
+    },
+    probe: proberOf(socket),
+    close(reason) {
+      // A client that does not read would not read a close frame either.
+      if (reason === 'client_too_slow') return socket.terminate();
+      // Reading must go on to get the answer to the close frame.
+      if (paused) socket.resume();
+      socket.close(closeCodes[reason], reason);
+    },
+  };
+  return carrier;
+}
+
+/** Sends pings with numbered payloads. Only the answer to the latest one is reported. */
+function proberOf(
+  socket: Pick<WebSocket, 'ping' | 'on' | 'off' | 'readyState' | 'OPEN'>,
+): (answered: () => void) => void {
+  let asked = 0;
+  let onPong: ((data: Buffer) => void) | undefined;
+  return (answered) => {
+    if (socket.readyState !== socket.OPEN) return;
+    asked += 1;
+    const name = `probe ${asked}`;
+    if (onPong !== undefined) socket.off('pong', onPong);
+    onPong = (data) => void (data.toString() === name && answered());
+    socket.on('pong', onPong);
+    socket.ping(name);
+  };
+}
+
+/** Pings the client, and terminates a connection that is silently dead. Stops when the socket closes. */
+export function keepAlive(socket: WebSocket, clock: Clock = systemClock): void {
+  let answered = true;
+  const live = (): void => void (answered = true);
+  // Any message counts, because a pong arrives late behind a lot of audio from the client.
+  socket.on('pong', live).on('message', live);
+  const rest = clock.every(pingMs, () => {
+    if (!answered) return socket.terminate();
+    answered = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  });
+  socket.once('close', rest);
+}
+
+/** Size of a buffer: fits a frame with 60 ms of audio in base64. */
+const roomBytes = 8 * 1024;
+
+/** Shorter texts share a buffer of Node's own pool. */
+const leastCharacters = 1_024;
+
+/** Most free buffers kept, for all sockets together. */
+const mostFree = 128;
+
+const free: Buffer[] = [];
+
+/** An encoded text, with a function to call once the socket has written it. */
+export interface FrameBuffer {
+  readonly bytes: Buffer;
+  release(): void;
+}
+
+/**
+ * Encodes a text as UTF-8 into a pooled buffer, which is reused after `release`. A new buffer for each audio frame
+ * would be most of the garbage of a server with many sessions, and buffers are only collected with the old generation.
+ * Returns undefined if the text is too short for that to matter, or too long.
+ */
+export function frameBufferOf(text: string): FrameBuffer | undefined {
+  if (text.length < leastCharacters || Buffer.byteLength(text) > roomBytes) return undefined;
+  const room = free.pop() ?? Buffer.from(new ArrayBuffer(roomBytes));
+  return {
+    bytes: room.subarray(0, room.write(text)),
+    release: () => void (free.length < mostFree && free.push(room)),
+  };
+}

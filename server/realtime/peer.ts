@@ -1,0 +1,40 @@
+import type { ServerEvent } from '../protocol/server-events.ts';
+import type { OutgoingAudio } from './wire-event.ts';
+
+/** The other end of a connection, on any transport. */
+export interface Peer {
+  /** Sends one server event. Returns false if the client stopped reading and must be disconnected. */
+  send(event: ServerEvent): boolean;
+  /** If given, takes the audio of replies instead of `response.output_audio.delta`. */
+  sendAudio?(audio: OutgoingAudio): boolean;
+  /** If given, is awaited before the first event of a reply. */
+  beforeReply?(replyId: string): Promise<void>;
+  /**
+   * Asks for a sign of life, which arrives after all that the client has sent; absent if nothing can be stuck on its
+   * way.
+   */
+  probe?(answered: () => void): void;
+  /**
+   * Takes every message that came as text, unchecked, before the session does. Returns false if the session is not to
+   * take it: it came before, or was meant for the transport.
+   */
+  admits?(message: unknown): boolean;
+}
+
+/** What a client understands beyond the events of OpenAI Realtime (GA). */
+export interface Client {
+  /** It wants to be told when a reply is held, and falls silent then. */
+  readonly holds?: boolean;
+  /** It plays backchannels by the character while its user speaks. */
+  readonly nods?: boolean;
+  /** It is warned before the session reaches its time limit. */
+  readonly notice?: boolean;
+  /** It is told the voice similarity of the character's replies. */
+  readonly voice?: boolean;
+  readonly cues?: CuesTold;
+  /** It speaks the dialect from before GA, see `beta.ts`. */
+  readonly beta?: boolean;
+}
+
+/** Stage directions that a client is told of: none, actions, or thoughts as well; none by default. */
+export type CuesTold = 'none' | 'visible' | 'all';

@@ -1,0 +1,19 @@
+import type { Clock } from './clock.ts';
+
+/** A session's way out: time, ids, faults. */
+export interface Ports {
+  readonly clock: Clock;
+  readonly newId: (kind: 'item' | 'resp') => string;
+  /** Called with internal faults; they carry no content of the conversation. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** Limits of one session. */
+export interface Bounds {
+  /** Most speculative replies in one turn; 0 for none. */
+  readonly draftsPerTurn: number;
+  /** How far ahead of real time replies are sent. */
+  readonly aheadMs: number;
+  /** Audio kept for `retrieve`, in total. */
+  readonly keptAudioMs: number;
+}

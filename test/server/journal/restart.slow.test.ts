@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { WebSocket } from 'ws';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startServerProcess, type ServerProcess } from '../../bench/load/server-process.ts';
+
+interface Event extends Record<string, any> {
+  readonly type: string;
+  readonly x_seq: number;
+}
+
+const folders: string[] = [];
+const servers: ServerProcess[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+});
+
+async function dataFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-restart-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** A bare client: what comes is kept, and can be waited for. */
+async function connect(url: string, query: string) {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime?${query}`);
+  const events: Event[] = [];
+  const waiting = new Set<() => void>();
+  socket.on('message', (data) => {
+    events.push(JSON.parse((data as Buffer).toString('utf8')) as Event);
+    for (const look of waiting) look();
+  });
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('open', resolve));
+  return {
+    socket,
+    events,
+    send: (event: Record<string, unknown>) => socket.send(JSON.stringify(event)),
+    waitFor: (matches: (event: Event) => boolean) =>
+      new Promise<Event>((resolve) => {
+        const look = (): void => {
+          const found = events.find(matches);
+          if (found === undefined) return;
+          waiting.delete(look);
+          resolve(found);
+        };
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+describe('restart in the middle of a reply', () => {
+  it('restores a session after the server was killed in the middle of a reply, truncated to what was heard', async () => {
+    const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
+    const first = await startServerProcess(store);
+    servers.push(first);
+    const before = await connect(first.url, 'model=alice&x=resume');
+    const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;
+    const content = [{ type: 'input_text', text: 'What is your name?' }];
+    before.send({ type: 'conversation.item.create', item: { id: 'q1', type: 'message', role: 'user', content } });
+    before.send({ type: 'response.create' });
+    const started = await before.waitFor((event) => event.type === 'response.output_item.added');
+    const said = (): string =>
+      before.events
+        .filter((event) => event.type === 'response.output_audio_transcript.delta')
+        .map((event) => event['delta'])
+        .join('');
+    await before.waitFor(() => said().split(' ').length > 8);
+    // One second of the reply has been played by the client; more than that has been sent.
+    before.send({ type: 'x_dramatis.heard', response_id: started['response_id'], samples: 24_000 });
+    before.send({ type: 'conversation.item.retrieve', item_id: 'q1' });
+    await before.waitFor((event) => event.type === 'conversation.item.retrieved');
+    await first.kill();
+    const last = before.events.at(-1)?.x_seq ?? 0;
+
+    const second = await startServerProcess(store);
+    servers.push(second);
+    const after = await connect(second.url, `resume=${token}&after=${last}`);
+    expect(await after.waitFor(() => true)).toMatchObject({ type: 'x_dramatis.resumed', restarted: true });
+    const done = await after.waitFor((event) => event.type === 'response.done');
+    expect(done.x_seq).toBeGreaterThan(last);
+    expect(done['response']).toMatchObject({ id: started['response_id'], status: 'cancelled' });
+    after.send({ type: 'conversation.item.retrieve', item_id: started['item'].id });
+    const { item } = (await after.waitFor((event) => event.type === 'conversation.item.retrieved')) as unknown as {
+      item: { status: string; content: { transcript: string }[] };
+    };
+    const kept = item.content[0]?.transcript ?? '';
+    expect(item.status).toBe('incomplete');
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept.length).toBeLessThan(said().trim().length);
+    expect(said().startsWith(kept)).toBe(true);
+    // The conversation goes on.
+    after.send({ type: 'response.create', response: { output_modalities: ['text'] } });
+    const next = await after.waitFor(
+      (event) => event.type === 'response.done' && event['response'].id !== started['response_id'],
+    );
+    expect(next['response'].status).toBe('completed');
+    after.socket.close();
+  }, 60_000);
+});
+
+describe('restart in the middle of a scene', () => {
+  it('restores scene, speakers and next speaker after the server was killed in a scene', async () => {
+    const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
+    const first = await startServerProcess(store);
+    servers.push(first);
+    const before = await connect(first.url, 'model=alice&x=resume');
+    const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;
+    before.send({ type: 'session.update', session: { x_dramatis: { scene: { id: 'the-locked-garden' } } } });
+    before.send({ type: 'response.create' });
+    const speakerOf = ({ item }: Event): string | undefined => item?.x_dramatis?.speaker?.id;
+    const holmes = await before.waitFor((event) => speakerOf(event) === 'sherlock-holmes');
+    await before.waitFor(
+      ({ type, response_id: id }) => type === 'response.output_audio_transcript.delta' && id === holmes['response_id'],
+    );
+    before.send({ type: 'x_dramatis.heard', response_id: holmes['response_id'], samples: 24_000 });
+    before.send({ type: 'conversation.item.retrieve', item_id: holmes['item'].id });
+    await before.waitFor((event) => event.type === 'conversation.item.retrieved');
+    await first.kill();
+    const last = before.events.at(-1)?.x_seq ?? 0;
+
+    const second = await startServerProcess(store);
+    servers.push(second);
+    const after = await connect(second.url, `resume=${token}&after=${last}`);
+    const cut = await after.waitFor((event) => event.type === 'response.done');
+    expect(cut['response'].output[0].x_dramatis.speaker).toEqual({ id: 'sherlock-holmes', name: 'Sherlock Holmes' });
+    after.send({ type: 'response.create' });
+    const next = await after.waitFor((event) => event.type === 'response.output_item.added');
+    // He had begun his line, so it is hers.
+    expect(speakerOf(next)).toBe('alice');
+    after.socket.close();
+  }, 120_000);
+});

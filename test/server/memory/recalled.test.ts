@@ -1,0 +1,177 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Embedder } from '../../../agents/embeddings/embedder.ts';
+import { openSharedEmbedder } from '../../../agents/embeddings/shared-embedder.ts';
+import { openRecall } from '../../../server/memory/recall.ts';
+import { SessionMemory } from '../../../server/memory/session-memory.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { Conversation } from '../../../server/session/history/conversation.ts';
+import { EngineError } from '../../../voices/engine.ts';
+import { bond, dataFolder, newStore } from '../../rigs/memory-rig.ts';
+
+const dayMs = 86_400_000;
+const user = (text: string) => ({ role: 'user', text }) as const;
+
+/** A store in which Bob has said this to Alice, one thing a day. */
+function storeOf(said: readonly string[], file?: string): MemoryStore {
+  const store = newStore(file);
+  for (const [index, asked] of said.entries())
+    store.record(bond, { session: 's', item: `i${index}`, asked, answered: `Answer ${index}.` }, [], index * dayMs);
+  return store;
+}
+
+describe('openRecall', () => {
+  it('recalls related memories with their age, except those in the current conversation', () => {
+    const store = storeOf(['The roses are in bloom.', 'I saw a heron by the river.']);
+    const recall = openRecall(store, bond, () => 3 * dayMs);
+    expect(recall([user('Have you seen the roses?')])).toEqual([
+      'They said 3 days ago: The roses are in bloom. You answered: Answer 0.',
+    ]);
+    const talk = [
+      user('The roses are in bloom.'),
+      { role: 'assistant', text: 'Answer 0.' } as const,
+      user('Roses, I said.'),
+    ];
+    expect(recall(talk)).toEqual([]);
+  });
+
+  it('recalls memories as they are now, corrected or deleted also by another server', () => {
+    const file = memoryFile(dataFolder());
+    const store = storeOf(['The roses are in bloom.'], file);
+    const recall = openRecall(store, bond, () => 0);
+    recall.read();
+    const other = newStore(file);
+    other.correct(bond, 't1', { asked: 'The roses are dead.' });
+    expect(recall([user('The roses?')])).toEqual(['They said today: The roses are dead. You answered: Answer 0.']);
+    other.remove(bond, 't1');
+    expect(recall([user('The roses?')])).toEqual([]);
+  });
+
+  it('recalls the latest facts on any topic, each once', () => {
+    const store = newStore();
+    const said = { session: 's', item: 'f', asked: 'My name is Bob.', answered: 'Hello.' };
+    store.record(bond, said, [{ topic: 'name', text: 'My name is Bob.' }], 0);
+    const recall = openRecall(store, bond, () => dayMs);
+    expect(recall([user('The weather is fine.')])).toEqual(['They told you yesterday: My name is Bob.']);
+    expect(recall([user('What is my name, Bob?')])).toEqual(['They told you yesterday: My name is Bob.']);
+  });
+});
+
+const { signal } = new AbortController();
+/** Knows that weather and storms, and money and coins, belong together. */
+function twoTopics(isDown = (): boolean => false): Embedder & { readonly asked: string[] } {
+  const asked: string[] = [];
+  return {
+    name: 'two topics',
+    model: 'two topics',
+    asked,
+    async embed(texts) {
+      asked.push(...texts);
+      if (isDown()) throw new EngineError('two topics', 'ENGINE_UNAVAILABLE', 'down');
+      return texts.map((text) =>
+        Float32Array.of(/weather|rain|storm/i.test(text) ? 1 : 0, /money|coin|pay/i.test(text) ? 1 : 0),
+      );
+    },
+  };
+}
+
+function talk(store: MemoryStore, embedder: Embedder, faults: unknown[] = []): SessionMemory {
+  const meanings = openSharedEmbedder(embedder);
+  const written = {
+    record: async (...args: Parameters<MemoryStore['record']>) => store.record(...args),
+    keepEmbedding: async (...args: Parameters<MemoryStore['keepEmbedding']>) => store.keepEmbedding(...args),
+  };
+  const told = { onTurn: () => undefined, onEnd: () => undefined };
+  const parts = { store: written, reader: store, owner: '', character: 'alice', now: () => 0, meanings, ...told };
+  const memory = new SessionMemory({ ...parts, onFault: (fault) => faults.push(fault) });
+  memory.begin({ id: 'now', conversation: new Conversation(0), user: 'bob', openReplies: [] });
+  return memory;
+}
+
+/** What is under way in the background, none of it on a clock. */
+async function settled(): Promise<void> {
+  for (let round = 0; round < 10; round += 1) await turn();
+}
+
+const storm = 'A storm took the roof.';
+const coins = 'I owe the miller three coins.';
+
+describe('recall by embeddings', () => {
+  it('recalls memories that share no word with the message and embeds each only once', async () => {
+    const store = storeOf([storm, coins]);
+    const embedder = twoTopics();
+    const first = talk(store, embedder);
+    await settled();
+    const remark = [user('Is the weather bad?')];
+    expect((await first.recall(remark, { signal }))[0]).toContain(storm);
+    await first.close();
+    const later = twoTopics();
+    const second = talk(store, later);
+    await settled();
+    expect((await second.recall(remark, { signal }))[0]).toContain(storm);
+    expect(later.asked).toEqual(['Is the weather bad?']);
+  });
+
+  it('recalls by keywords while the embedding server is down and embeds the rest in the next session', async () => {
+    const store = storeOf([storm, coins]);
+    const faults: unknown[] = [];
+    let isDown = true;
+    const embedder = twoTopics(() => isDown);
+    const memory = talk(store, embedder, faults);
+    await settled();
+    expect(await memory.recall([user('Is the weather bad?')], { signal })).toEqual([]);
+    expect((await memory.recall([user('The roof?')], { signal }))[0]).toContain(storm);
+    expect(faults).toEqual([]);
+    isDown = false;
+    const next = talk(store, embedder);
+    await settled();
+    expect((await next.recall([user('Is the weather bad?')], { signal }))[0]).toContain(storm);
+  });
+
+  it('stops the recall when the reply is cancelled', async () => {
+    const memory = talk(storeOf([storm]), twoTopics());
+    const gone = { signal: AbortSignal.abort(new Error('gone')) };
+    await expect(memory.recall([user('Weather?')], gone)).rejects.toThrow('gone');
+  });
+
+  it('deletes the embeddings of deleted and corrected memories and stores none for outdated text', async () => {
+    const store = storeOf([storm, coins]);
+    const said = { session: 's', item: 'f', asked: 'My name is Bob.', answered: '' };
+    store.record(bond, said, [{ topic: 'name', text: 'My name is Bob.' }], 0);
+    talk(store, twoTopics());
+    await settled();
+    const ids = ['t1', 't2', 't3', 'f1'];
+    const known = (): string[] => [...store.embeddings('two topics', ids).keys()];
+    expect(known()).toEqual(ids);
+    expect([...store.embeddings('another', ids)]).toEqual([]);
+    store.correct(bond, 't1', { asked: 'No storm came.' });
+    store.correct(bond, 'f1', { text: 'His name is Rob.' });
+    store.remove(bond, 't2');
+    // The words of a fact are corrected in its turn, too.
+    expect(known()).toEqual([]);
+    store.keepEmbedding('two topics', { id: 't1', text: `${storm}\nAnswer 0.` }, Float32Array.of(1, 0));
+    store.keepEmbedding('two topics', { id: 't2', text: `${coins}\nAnswer 1.` }, Float32Array.of(1, 0));
+    expect(known()).toEqual([]);
+    store.keepEmbedding('two topics', { id: 't1', text: 'No storm came.\nAnswer 0.' }, Float32Array.of(1, 0));
+    expect(known()).toEqual(['t1']);
+    store.erase(bond);
+    expect(known()).toEqual([]);
+  });
+});
+
+it('migrates a memory file of an older version and keeps its contents', async () => {
+  const file = memoryFile(dataFolder());
+  const store = new MemoryStore(file);
+  store.record(bond, { session: 's', item: 'i', asked: storm, answered: 'Oh.' }, [], 0);
+  store.close();
+  const old = new DatabaseSync(file);
+  old.exec('ALTER TABLE turns DROP COLUMN corrected; ALTER TABLE turns DROP COLUMN extracted; DROP TABLE chores');
+  old.exec('DROP TRIGGER turns_corrected; DROP TRIGGER facts_corrected; DROP TABLE points; PRAGMA user_version = 1');
+  old.close();
+  const again = newStore(file);
+  const memory = talk(again, twoTopics());
+  await settled();
+  expect((await memory.recall([user('Is the weather bad?')], { signal }))[0]).toContain(storm);
+  expect([...again.embeddings('two topics', ['t1']).keys()]).toEqual(['t1']);
+});

@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { readConfig } from '../../../server/config/config.ts';
+import { startServer, type RunningServer } from '../../../server/app/serve.ts';
+import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/network/browser.ts';
+
+/** Where to leave screenshots, for a person to look at; nowhere unless asked. */
+const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
+
+describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page', () => {
+  let folder: string;
+  let server: RunningServer;
+  let browser: TestBrowser;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'dramatis-memory-page-'));
+    const flags = { port: '0', logLevel: 'error', memory: true, dataDir: folder };
+    server = await startServer(readConfig({ flags, environment: {} }));
+    browser = await openBrowserThatAsks(server);
+  }, 60_000);
+
+  afterAll(async () => {
+    await server?.close();
+    await browser?.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('stores memories once the user opts in and lets them read, correct, export and erase them', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const keep = async (name: string): Promise<void> => {
+      if (screenshots !== undefined) await page.screenshot({ path: path.join(screenshots, `memories-${name}.png`) });
+    };
+    const say = async (text: string): Promise<void> => {
+      await page.fill('#text', text);
+      await page.click('#send');
+      const asked = `#transcript li[data-role="user"]:has-text("${text}")`;
+      await page
+        .locator(`${asked} ~ li[data-role="character"][data-status="done"]`)
+        .first()
+        .waitFor({ timeout: 60_000 });
+    };
+    await page.goto(server.url);
+    await page.click('#characters >> text=Alice');
+    await say('My cat is called Dinah.');
+    await page.click('#end');
+    await page.click('#memories-open');
+    // Nobody had asked for it.
+    await page.getByText('No memories yet.').waitFor();
+    await page.check('#memories-wanted');
+    await page.click('#memories-close');
+    await say('I live in Leeds.');
+    await say('My sister is called Ann.');
+    await page.click('#end');
+    await page.click('#memories-open');
+    const rows = page.locator('#memories-list > li');
+    await rows.nth(3).waitFor();
+    await keep('list');
+    expect(await page.locator('#memories-list').innerText()).not.toContain('Dinah');
+    expect(await page.locator('#memories-list .fact .words').allInnerTexts()).toEqual([
+      'My sister is called Ann.',
+      'I live in Leeds.',
+    ]);
+
+    await rows.nth(0).getByText('Correct').click();
+    await page.fill('#memories-list textarea', 'My sister is called Anne.');
+    await keep('correcting');
+    await page.getByText('Save', { exact: true }).click();
+    await page.locator('#memories-list .fact').getByText('My sister is called Anne.').waitFor();
+    // It is right where it was said, too.
+    expect(await page.locator('#memories-list .turn .asked').allInnerTexts()).toContain('My sister is called Anne.');
+    // With the fact goes the turn it was said in.
+    await rows.nth(1).getByText('Delete').click();
+    await rows.nth(2).waitFor({ state: 'detached' });
+    expect(await page.locator('#memories-list').innerText()).not.toContain('Leeds');
+    expect(await rows.count()).toBe(2);
+
+    await page.setViewportSize({ width: 390, height: 844 });
+    await keep('phone');
+    const download = page.waitForEvent('download');
+    await page.click('#memories-copy');
+    expect((await download).suggestedFilename()).toBe('memories-alice.json');
+    page.once('dialog', (dialog) => void dialog.accept());
+    await page.click('#memories-erase');
+    await page.getByText('No memories yet.').waitFor();
+    expect(await rows.count()).toBe(0);
+    await page.close();
+  }, 120_000);
+
+  it('pages through all memories, however many there are', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(server.url);
+    await page.click('#characters >> text=Alice');
+    await page.click('#memories-open');
+    await page.check('#memories-wanted');
+    await page.click('#memories-close');
+    const user = await page.evaluate(() => localStorage.getItem('dramatis.user') ?? '');
+    expect(user).not.toBe('');
+    const store = new MemoryStore(memoryFile(folder));
+    for (let index = 0; index < 250; index += 1) {
+      const turn = { session: 'long', item: `i${index}`, asked: `Turn ${index}.`, answered: 'Yes.' };
+      store.record({ owner: '', user, character: 'alice' }, turn, [], index);
+    }
+    store.close();
+    await page.click('#memories-open');
+    const rows = page.locator('#memories-list > li');
+    for (const count of [100, 200, 250]) {
+      await rows.nth(count - 1).waitFor();
+      expect(await rows.count()).toBe(count);
+      if (count < 250) await page.click('#memories-older');
+    }
+    expect(await rows.last().innerText()).toContain('Turn 0.');
+    expect(await page.isVisible('#memories-older')).toBe(false);
+    await page.close();
+  }, 120_000);
+});
