@@ -1,6 +1,6 @@
+import { median } from '../../voices/dsp/statistics.ts';
 import { constants, setPriority } from 'node:os';
 import { Tensor } from 'onnxruntime-node';
-import { median } from '../../voices/dsp/statistics.ts';
 import { createSession } from '../../voices/onnx/create-session.ts';
 import type { Provider } from '../../voices/onnx/execution.ts';
 import { serveProcess } from '../../voices/runtime/process-serve.ts';

@@ -6,7 +6,7 @@ import { fakeEngines } from '../../fakes/engines.ts';
 import { tone } from '../../fakes/vad.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
-/** What `/metrics` says now: each sample by its name and labels. */
+/** The current samples of `/metrics` by name and labels. */
 async function scrape(url: string, key?: string): Promise<ReadonlyMap<string, number>> {
   const headers = key === undefined ? undefined : { authorization: `Bearer ${key}` };
   const response = await fetch(`${url}/metrics`, headers === undefined ? {} : { headers });
