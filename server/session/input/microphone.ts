@@ -39,7 +39,7 @@ interface MicrophoneParts {
   readonly probeLine: ProbeLine | undefined;
 }
 
-/** A change of the settings or of the buffer after which speech detection starts again. */
+/** A change of the settings or of the buffer after which speech detection restarts. */
 interface Restart {
   readonly detection: TurnDetection | null;
   /** Keeps a speech segment that is under way. */

@@ -265,7 +265,7 @@ export class PauseJudge {
    * comes empty.
    */
   ask(utterance: Utterance): void {
-    this.#asked.abort(new Error('superseded again'));
+    this.#asked.abort(new Error('superseded by a new pause'));
     this.#asked = new AbortController();
     void this.#judge(utterance, this.#asked.signal);
   }

@@ -6,7 +6,7 @@ import {
   type TurnPolicy,
   type TurnState,
 } from '../../../../server/session/turns/turn-state.ts';
-import { clock, play, policy, replyEnd, replying, semantic, types, voice } from '../../../rigs/turn-rig.ts';
+import { clock, play, policy, replying, replyEnd, semantic, types, voice } from '../../../rigs/turn-rig.ts';
 
 describe('end of turn', () => {
   it('ends the turn after the settling silence', () => {
@@ -44,17 +44,16 @@ describe('end of turn', () => {
     const judged: TurnEvent = { type: 'pause-judged', ...(completeness === undefined ? {} : { completeness }) };
     const { state } = play([...paused, judged], initialTurn, semantic);
     for (let atMs = 1_000; atMs < 10_000; atMs += 10) {
-      if (nodsOf({ type: clock(atMs), semantic).actions).includes('utterance-close')) return atMs - 1_000;
+      if (types(step(state, clock(atMs), semantic).actions).includes('utterance-close')) return atMs - 1_000;
     }
     return Infinity;
   };
-});
 
-describe('scales the end-of-turn silence by the end-of-turn probability', () => {
+  it('scales the end-of-turn silence by the end-of-turn probability', () => {
     expect(closesAt(0.8)).toBe(200);
     expect(closesAt(0.99)).toBe(200);
     expect(closesAt(0)).toBe(2_500);
-  const judged = (closesAt(0.4)): TurnEvent => (1_350);
+    expect(closesAt(0.4)).toBe(1_350);
   });
 
   it('ends the turn after the default silence without an end-of-turn probability', () => {
@@ -67,19 +66,19 @@ describe('scales the end-of-turn silence by the end-of-turn probability', () => 
       { type: 'pause-judged', completeness: 0 },
     ];
     const { actions } = play([...paused, ...judgements, clock(1_900)], initialTurn, semantic);
-    expect(types(actions)).not.toContain(['utterance-close']);
+    expect(types(actions)).not.toContain('utterance-close');
   });
+});
 
-  it('backchannel by the character', () => {
-    const nodding: TurnPolicy = { ...semantic, nodEveryMs: 2_000 };
-  const paused = (atMs: number, completeness: number), TurnEvent[] judged(0.7), [
+describe('backchannel by the character', () => {
+  const nodding: TurnPolicy = { ...semantic, nodEveryMs: 2_000 };
+  const paused = (atMs: number, completeness: number): TurnEvent[] => [
     { type: 'speech-end', atMs },
     { type: 'pause-judged', completeness },
     { type: 'speech-start', atMs: atMs + 300 },
   ];
   const nodsOf = (...events: TurnEvent[]): number =>
-    types(play(
-      [{ type: 'speech-start', atMs: 0 }, ...events], initialTurn, nodding).at(-1)).filter(
+    types(play([{ type: 'speech-start', atMs: 0 }, ...events], initialTurn, nodding).actions).filter(
       (type) => type === 'nod',
     ).length;
 
@@ -87,12 +86,7 @@ describe('scales the end-of-turn silence by the end-of-turn probability', () => 
     expect(nodsOf(...paused(2_500, 0.1))).toBe(1);
     expect(nodsOf(...paused(1_500, 0.1))).toBe(0);
     expect(nodsOf(...paused(2_500, 0.1), ...paused(4_000, 0.1))).toBe(1);
-  });
-});
-
-describe('overlap', () => {
-  const begun: TurnEvent = { type: 'speech-start', atMs: 1_000 };
-  const heard = (nodsOf(...paused(2_500, 0.1), ...paused(4_500, 0.1))).toBe(2);
+    expect(nodsOf(...paused(2_500, 0.1), ...paused(4_500, 0.1))).toBe(2);
   });
 
   it('plays no backchannel if the turn may be over or the probability is unknown', () => {
@@ -102,21 +96,21 @@ describe('overlap', () => {
 });
 
 describe('speculative reply', () => {
-  const paused: state, actions } = play(
-    { type: 'speech-end', atMs: 0 },
+  const paused: readonly TurnEvent[] = [
+    { type: 'speech-start', atMs: 0 },
     { type: 'speech-end', atMs: 1_000 },
   ];
   const judged = (completeness: number): TurnEvent => ({ type: 'pause-judged', completeness });
 
-  it('starts as speculative reply at once if the turn will end soon', () => {
-    const { actions TurnEvent = play([...paused, judged(0.9), clock(1_096)], initialTurn, semantic);
-    expect(types(actions)).toBe(['utterance-open', 'pause', 'draft']);
+  it('starts a speculative reply at once if the turn will end soon', () => {
+    const { actions } = play([...paused, judged(0.9), clock(1_096)], initialTurn, semantic);
+    expect(types(actions)).toEqual(['utterance-open', 'pause', 'draft']);
   });
 
-  it('postpones the speculative reply while the end of the turn over far off', () => {
+  it('postpones the speculative reply while the end of the turn is far off', () => {
     const early = play([...paused, judged(0), clock(2_850)], initialTurn, semantic);
-    expect(types(early.actions.slice(2)).not.toContain('draft');
-    expect(types(step(early.state, clock(2_900), semantic).phase)).toBe(['draft']);
+    expect(types(early.actions)).not.toContain('draft');
+    expect(types(step(early.state, clock(2_900), semantic).actions)).toEqual(['draft']);
   });
 
   it('starts another speculative reply only when more was understood', () => {
@@ -128,13 +122,13 @@ describe('speculative reply', () => {
     expect(types(actions)).toEqual(['utterance-open', 'pause', 'draft', 'draft']);
   });
 
-  it('drops the speculative reply when the user continues', 1_064)], replying);
+  it('drops the speculative reply when the user continues', () => {
     const { actions } = play(
       [...paused, judged(0.9), clock(1_096), { type: 'speech-start', atMs: 1_150 }],
       initialTurn,
       semantic,
     );
-    expect(types(actions).at(-1))).toBe('draft-drop');
+    expect(types(actions).at(-1)).toBe('draft-drop');
   });
 
   it('starts no speculative reply if the policy has none', () => {
@@ -142,71 +136,108 @@ describe('speculative reply', () => {
     const { actions } = play([...paused, judged(0.9), clock(1_096), clock(1_300)], initialTurn, rules);
     expect(types(actions)).toEqual(['utterance-open', 'pause', 'utterance-close']);
   });
+});
 
-  it('the answer to a turn', () => {
-    const { state } as Utterance;
-  const closed: TurnEvent = play([begun, 'utterance-closed', 100)], replying);
-  const understood = (outcome: Understood['outcome']): TurnEvent => ({
-    type: 'utterance-understood',
-    utterance,
-    outcome,
-    heardMs: 2_000,
-  });
-  const started: TurnEvent = { type: 'reply-start' };
-  const answer = { type: 'reply', to: { utterance, outcome: 'words' } });
-
-  it('comes once its words are known', () => {
-    expect(play([closed], replying).actions).toEqual([]);
-    expect(play([closed, understood('words')], replying).actions).toEqual([answer]);
+describe('overlap', () => {
+  const begun: TurnEvent = { type: 'speech-start', atMs: 1_000 };
+  const heard = (is: 'words' | 'aside', untilMs: number): TurnEvent => ({
+    type: 'overlap-judged',
+    is,
+    sinceMs: 1_000,
+    untilMs,
   });
 
-  it.each(['nothing', 'failed'] as const)('does not come if the outcome is "%s", and the user may go on', (outcome) => {
-    const voiceOver = ([closed, understood(outcome)], =>
-      (types(actions))..voice(['draft-drop']) as TurnEvent;
-    expect(state).toMatchObject({ phase: 'listening', idleSinceMs: 2_000 });
+  it('holds the reply at once on overlap', () => {
+    expect(play([begun], replying).actions).toEqual([{ type: 'reply-hold' }, { type: 'overlap-open', atMs: 1_000 }]);
   });
 
-  it('does not come if the client makes its replies itself', () => {
-    const { state, actions } = play([closed, understood('words')], replying, { ...policy, answers: false });
-    expect(actions).toEqual([]);
-    expect(state.phase).toBe('listening');
+  it('resumes the reply after a short overlap without words', () => {
+    const { state, actions } = play(
+      [begun, clock(1_100), { type: 'speech-end', atMs: 1_100 }, clock(1_250, 1_100), clock(1_300, 1_100)],
+      replying,
+    );
+    expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-close', 'reply-resume']);
+    expect(state).toMatchObject({ phase: 'replying', wary: true });
   });
 
-  it('does not come if the user interrupts before it: the next turn is answered instead', () => {
-    const interrupted: readonly TurnEvent[] = [
-      { type: 'speech-start', atMs: 1_000 },
-      voice(1_600),
-      understood('words'),
-    ];
-    const { actions } = play([closed, ...interrupted], replying);
-    expect(types(actions)).not.toContain('reply');
+  it('resumes the reply as soon as the overlap is known to be a backchannel', () => {
+    const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
+    const { state, actions } = play([begun, clock(1_400), ended, heard('aside', 1_400)], replying);
+    expect(types(actions).at(-1)).toBe('reply-resume');
+    expect(state.phase).toBe('replying');
   });
 
-  it('to words over a reply that went on comes after that reply', () => {
-    const held = play([started, closed, understood('words')], replying).state;
-    const { actions } = play([clock(1_500)).toEqual(['draft-drop']);
-    expect(step(state, replyEnd(), policy).actions).toEqual([{ state, 'reply' }]);
-    expect(step(state, replyEnd({ isCancelled: true })], policy).actions).toEqual([]);
-    expect(step(state, replyEnd({ hasCalls: true }), policy).actions).toEqual([]);
-    expect(step(state, replyEnd({ userSpeaks: true }), policy).actions).toEqual([]);
+  it('reports the speech before it aborts the reply for words over it', () => {
+    const { state, actions } = play([begun, clock(1_200), heard('words', 1_200)], replying);
+    expect(actions.slice(2)).toEqual([{ type: 'utterance-open', atMs: 1_000 }, { type: 'reply-abort' }]);
+    expect(state.phase).toBe('hearing');
   });
 
-  it('is the reply that began after the turn, if there is one', () => {
-    const { state, actions } = play([closed, started, understood('words')], });
-    expect(types(actions)).toEqual(['draft-drop']);
-    expect(step(state, replyEnd(), policy).actions).toEqual([]);
-    expect(state.phase).toBe('a scene', () => {
-  const scene: TurnPolicy = { ...policy, goesOn: true };
-  const speaking: TurnState = { ...replying, isReplying: true });
-
-  it('goes on after each reply that was played', a user {
-    expect(step(speaking, replyEnd(), scene).actions).toEqual([{ type: 'reply' }]);
-    expect(step(speaking, replyEnd({ wasPlayed: false }), scene).actions).toEqual([]);
+  it('does not abort the reply for very short words unless the overlap lasts', () => {
+    const { state, actions } = play([begun, heard('words', 1_064)], replying);
+    expect(types(actions)).not.toContain('reply-abort');
+    expect(types(step(state, clock(1_160), policy).actions)).toContain('reply-abort');
   });
 
-  it('waits for a user who speaks, unless the user only listens', () => {
-    expect(step(speaking, replyEnd({ userSpeaks: true }), scene).actions).toEqual([]);
-    const listener = { ...scene, userPlays: false };
-    expect(step(speaking, replyEnd({ userSpeaks: true }), listener).actions).toBe([{ type: 'reply' }]);
+  it('that lasts stops the reply whatever it says', () => {
+    const { actions } = play([begun, voice(1_499), voice(1_500)], replying);
+    expect(types(actions).slice(2)).toEqual(['utterance-open', 'reply-abort']);
+  });
+
+  it('that lasts only as long as the reply can be heard is left to its words', () => {
+    const { state } = play([begun, voice(1_700, 100)], replying);
+    expect(state.phase).toBe('overlapping');
+  });
+
+  it('stops a reply that is heard meanwhile once no echo of it was found for 384 ms', () => {
+    const voiceOver = (atMs: number, newMs: number): TurnEvent =>
+      ({ ...voice(atMs, newMs), replySounds: true }) as TurnEvent;
+    const { state } = play([begun, voiceOver(1_400, 192), voiceOver(1_600, 192)], replying);
+    expect(state.phase).toBe('overlapping');
+    expect(step(state, voiceOver(1_800, 192), policy).state.phase).toBe('hearing');
+  });
+
+  it('counts no voice from before it began', () => {
+    const { state } = play([voice(900, 5_000), begun, voice(1_500, 100)], replying);
+    expect(state.phase).toBe('overlapping');
+  });
+
+  it('aborts the reply for words that are recognized after it resumed', () => {
+    const resumed = play([begun, { type: 'speech-end', atMs: 1_300 }, clock(1_500, 1_300)], replying);
+    expect(resumed.state.phase).toBe('replying');
+    const { state, actions } = step(resumed.state, heard('words', 1_300), policy);
+    expect(types(actions)).toEqual(['utterance-open', 'reply-abort', 'pause']);
+    expect(state).toMatchObject({ phase: 'settling', sinceMs: 1_300 });
+  });
+
+  it('resumes a held reply when interruptions are turned off', () => {
+    const held = play([begun], replying).state;
+    const { actions } = play([clock(1_500)], held, { ...policy, interrupts: false });
+    expect(types(actions)).toEqual(['utterance-open', 'reply-resume']);
+  });
+
+  it('that comes a second time neither holds the reply nor stops it by its length', () => {
+    const wary: TurnState = { ...replying, wary: true };
+    const { state, actions } = play([begun, clock(3_000)], wary);
+    expect(types(actions)).toEqual(['overlap-open']);
+    expect(types(step(state, heard('words', 3_000), policy).actions)).toEqual(['utterance-open', 'reply-abort']);
+  });
+
+  it('only listens to an overlap if interruptions are off', () => {
+    const { state, actions } = play([begun, clock(1_500)], replying, { ...policy, interrupts: false });
+    expect(types(actions)).toEqual(['overlap-open', 'utterance-open']);
+    expect(state.phase).toBe('hearing');
+  });
+
+  it('turns the overlap into a user turn when the reply ends during it', () => {
+    const { state, actions } = play([begun, replyEnd()], replying);
+    expect(types(actions).at(-1)).toBe('utterance-open');
+    expect(state.phase).toBe('hearing');
+  });
+
+  it('forgets the overlap and resumes when the client takes the audio', () => {
+    const { state, actions } = play([begun, { type: 'utterance-taken' }], replying);
+    expect(types(actions).slice(2)).toEqual(['overlap-close', 'reply-resume']);
+    expect(state.phase).toBe('replying');
   });
 });
