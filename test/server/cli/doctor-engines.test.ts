@@ -131,7 +131,8 @@ it('reports one line with the remedy for each engine that is broken in its own w
     turnDetector: { kind: 'smart-turn', model: '/nowhere/smart-turn.onnx' },
   });
   const lines = await findings(file, { GOOD_KEY: 'sk-good' });
-  const about = (name: string): readonly string[] => lines.filter((line) => line.split(': ')[0] ${name} `));
+  const about = (name: string): readonly string[] =>
+    lines.filter((line) => new RegExp(`^[✗✓] (?:ASR|LLM|TTS|omni|turn detector) ${name} `).test(line));
   const wanted: Readonly<Record<string, RegExp>> = {
     'wrong-port': /^✗ ASR .*cannot be reached \(ECONNREFUSED\)\. Check "baseUrl" of the engine "wrong-port"/,
     'wrong-model': /^✗ ASR .*no model "large-v9"\. It has whisper\. Set "model" of the engine "wrong-model"/,
@@ -141,7 +142,7 @@ it('reports one line with the remedy for each engine that is broken in its own w
     locked: /^✗ LLM .*rejected the key \(401\)\. Check the variable named by "apiKeyEnv" of the engine "locked"/,
     keyless: /^✗ LLM .*NOBODY_HAS_SET_THIS is not set\. Put the engine's key into it/,
     'no-tls':
-      /^✗ LLM .*TLS connection failed .*Check whether "baseUrl" of the engine "no-tls" must begin with/,
+      /^✗ LLM .*the TLS connection failed .*Check whether "baseUrl" of the engine "no-tls" must begin with http or https/,
     'own-certificate': /^✗ LLM .*certificate .*NODE_EXTRA_CA_CERTS/,
     mail: /^✗ LLM .*does not speak HTTP .*Check "baseUrl" of the engine "mail"/,
     fine: /^✓ LLM .*has llama; answers after \d+ ms$/,
@@ -149,8 +150,9 @@ it('reports one line with the remedy for each engine that is broken in its own w
     mute: /^✗ TTS .*no response within 0\.05 s\. Is the server overloaded/,
     silent: /^✗ TTS .*no audio \(0 ms\)\. Check its log/,
     spent: /^✗ TTS .*too many requests, or the quota is used up \(429\)\. Wait a minute, or check your plan/,
-    clipless: /^✗ TTS .*clones voices from clips\. Set a clip for the character, or for all \("\*"\), in "references"/,
-    'lost-clip': /^✗ TTS .*reference clip \/nowhere\/martha\.wav does not exist\. Check "references"/,
+    clipless:
+      /^✗ TTS .*only clones voices from clips\. Set a clip for the character, or for all \("\*"\), in "references"/,
+    'lost-clip': /^✗ TTS .*the reference clip \/nowhere\/martha\.wav does not exist\. Check "references"/,
     unknown: /^✗ TTS .*The engine "unknown" \(openai-speech\): dialect: Invalid option/,
     'omni-fine': /^✓ omni .*has gpt-audio; replies with speech after \d+ ms$/,
     'omni-model':
