@@ -42,7 +42,7 @@ describe('dramatis characters', () => {
     expect((await dramatis('import', 'mara.json', '--replace')).status).toBe(0);
     expect(readdirSync(path.join(folder, 'data', 'characters'))).toEqual(['old-mara']);
     expect((await dramatis('remove', 'old-mara')).status).toBe(0);
-    expect((await dramatis('show', 'old-mara')).err).toMatch(/There is no character "old-mara"; there is .*alice/);
+    expect((await dramatis('show', 'old-mara')).err).toMatch(/There is no character "old-mara"\. Known: .*alice/);
   });
 
   it('`characters show` writes no control characters of a card to the terminal', async () => {

@@ -51,7 +51,7 @@ describe('one bad file', () => {
     expect(report.packs.map(({ card }) => card.name)).toEqual(['Mara']);
     const said = told(report);
     expect(said).toMatch(/a\.json: not valid JSON/);
-    expect(said).toMatch(/b\.json: is no text in UTF-8/);
+    expect(said).toMatch(/b\.json: is not UTF-8 text/);
     expect(said).toMatch(/c\.json: not valid JSON/);
     expect(said).toMatch(/d\.json: n(?:ot|either)/);
     expect(said).toMatch(/e\.json: .*(?:name|label): .*expected string/);
@@ -65,8 +65,8 @@ describe('one bad file', () => {
       'profiles-eng/desc.json': gbk,
     });
     expect(report.packs[0]?.lines).toHaveLength(1);
-    expect(told(report)).toMatch(/a\.jsonl: is no text in UTF-8/);
-    expect(told(report)).toMatch(/desc\.json: is no text in UTF-8/);
+    expect(told(report)).toMatch(/a\.jsonl: is not UTF-8 text/);
+    expect(told(report)).toMatch(/desc\.json: is not UTF-8 text/);
   });
 });
 
@@ -127,7 +127,7 @@ it('ChatHaruhi import reads a folder of packages one by one, without the frame t
     'mara: She keeps a light.',
     'two: She keeps a light.',
   ]);
-  expect(told(report)).toContain('none.jsonl: no row of a ChatHaruhi package');
+  expect(told(report)).toContain('none.jsonl: contains no row of a ChatHaruhi package');
 });
 
 it('ChatHaruhi import reports vectors of another length by row', async () => {
@@ -214,9 +214,9 @@ describe('dramatis characters import --from', () => {
       run('--from', 'beyond-dialogue', place, '--id', 'x'),
     ]);
     expect(ran.out).toMatch(
-      /alice: Alice[^]*remove alice` brings that back[^]*alice-2: alice[^]*another of this data set is alice already/,
+      /alice: Alice[^]*remove alice` restores it[^]*alice-2: alice[^]*renamed: alice is another character/,
     );
-    expect(renamed).toMatchObject({ status: 2, err: expect.stringContaining('--id goes with one character') });
+    expect(renamed).toMatchObject({ status: 2, err: expect.stringContaining('--id needs exactly one character') });
     expect(readdirSync(packs).toSorted()).toEqual(['alice', 'alice-2']);
     await rm(packs, { recursive: true });
   });
@@ -226,6 +226,6 @@ describe('dramatis characters import --from', () => {
     const many = await run('--from', 'rolebench', path.join(rows, 'rows.jsonl'));
     expect(many.status).toBe(1);
     expect(many.err.trim().split('\n')).toHaveLength(21);
-    expect(many.err).toContain('980 more like these');
+    expect(many.err).toContain('980 more like this');
   });
 });

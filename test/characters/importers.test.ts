@@ -67,7 +67,7 @@ describe('SpeechRole', () => {
 
   it('SpeechRole import reports swapped profiles, missing parts, and dialogues of other roles', async () => {
     const problems = told(await read('speechrole', files));
-    expect(problems).toContain('the profile of "Tom Lane" is that of Blanche Weller from Gossip Tower');
+    expect(problems).toContain('the profile of "Tom Lane" describes Blanche Weller from Gossip Tower');
     expect(problems).not.toContain('the profile of "Dr. Mara-Lou');
     expect(problems).toContain('no profile of the role "Nobody"');
     expect(problems).toContain('no voice of the role "Tom Lane"');
@@ -98,7 +98,7 @@ describe('RoleBench', () => {
     expect(mara?.lines).toEqual([{ asks: ['Who built it?'], reply: 'My grandmother.' }]);
     expect(told(report)).toContain('test.jsonl:2: no answer of Mara');
     expect(told(report)).toContain('test.jsonl:3: not valid JSON');
-    expect(told(report)).toContain('test.jsonl:4: not a row of RoleBench');
+    expect(told(report)).toContain('test.jsonl:4: not a RoleBench row');
     expect(told(report)).toContain('no description of Lone');
   });
 
@@ -169,7 +169,7 @@ it('CoSER import takes what is said aloud as lines and plots as experiences, and
   expect(report.packs[0]?.lines[2]).toEqual({ asks: ['Question 2?'], reply: 'Answer 2.' });
   expect(report.packs[0]?.card.experiences).toEqual(['Tom is washed ashore.\nMara pulls him out of the surf.']);
   expect(report.packs[1]?.card.experiences).toEqual(['Tom is washed ashore.']);
-  expect(told(report)).toMatch(/Skerry\.json: Tom: no profile[^]*other\.json: not a book/);
+  expect(told(report)).toMatch(/Skerry\.json: Tom: no profile[^]*other\.json: not a CoSER book/);
 });
 
 it('Beyond Dialogue import reads traits, manner, type and partners, and reports labels that the prompt contradicts', async () => {
@@ -231,7 +231,7 @@ describe('encyclopedia import', () => {
       relationships: [{ name: 'Tom Lou', relation: 'child' }],
       background: 'Also known as Old Mara.\nsex or gender: female\noccupation: lighthouse keeper\ndate of death: 1890',
     });
-    expect(told(report)).toContain('1 claims point to entities that the file does not name');
+    expect(told(report)).toContain('1 claims refer to entities that the file does not name');
   });
 
   it('DITTO import reads rows with label, claims and summary, also below meta', async () => {
@@ -247,6 +247,6 @@ describe('encyclopedia import', () => {
     });
     expect(report.packs.map(({ card }) => card.name)).toEqual(['阿灯', '小海']);
     expect(report.packs[0]?.card.background).toBe('职业: 守塔人');
-    expect(told(report)).toContain('a.jsonl:3: neither');
+    expect(told(report)).toContain('a.jsonl:3: not a Wikidata entity');
   });
 });

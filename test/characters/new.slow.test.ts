@@ -138,7 +138,7 @@ describe('dramatis characters new', () => {
     const name = ['--name', 'Ada Finch'];
     const [empty, taken] = await Promise.all([draft(server, 'bad', '  '), draft(server, 'taken', book, ...name)]);
     expect(empty.err).toContain('is empty');
-    expect(taken).toMatchObject({ status: 1, err: expect.stringContaining('pass --replace, or another --id') });
+    expect(taken).toMatchObject({ status: 1, err: expect.stringContaining('use --replace, or another --id') });
     expect(server.requests).toEqual([]);
   });
 });

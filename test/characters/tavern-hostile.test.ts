@@ -35,7 +35,7 @@ hugePng.set(blankPng('x'));
 
 describe('hostile card that is rejected', () => {
   const hostile: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
-    'a PNG of 50 MB': [hugePng, new RegExp(`more than ${largestPngBytes / 1024 / 1024} MB`)],
+    'a PNG of 50 MB': [hugePng, new RegExp(`larger than ${largestPngBytes / 1024 / 1024} MB`)],
     'a PNG without a card': [blankPng('x'), /contains no card/],
     'a PNG that is cut off': [blankPng('x').subarray(0, 300), /truncated/],
     'a chunk that is longer than the file': [

@@ -6,7 +6,7 @@ import path from 'node:path';
 export const draftEnding = '.tmp';
 
 /**
- * Writes a file in one step, and its folder if there is none: whoever reads it finds the old content or the new, never
+ * Writes a file in one step, and its folder if there is none: readers find the old content or the new, never
  * half of it, even if this process is killed. `mode` holds whatever the umask is.
  */
 export async function writeFileAtomic(file: string, content: string | Uint8Array, mode?: number): Promise<void> {

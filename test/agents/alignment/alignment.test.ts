@@ -26,22 +26,22 @@ describe('line checks', () => {
     [
       'what came after the card’s time',
       'I look at my telephone, love.',
-      /contradiction: speaks of what came after 1750/,
+      /contradiction: mentions something later than 1750/,
     ],
-    ['years after it', 'I opened this house in 1802.', /came after 1750/],
+    ['years after it', 'I opened this house in 1802.', /later than 1750/],
     [
       'what the guard would stop',
       'As an AI language model, I pour no ale.',
-      /guard would not let this be said \(assistant\)/,
+      /guardrail would block this \(assistant\)/,
     ],
     ['another language', '我整天都在这里卖酒，从早到晚。', /is not in en/],
     [
       'somebody made a relative of another kind',
       'I ride out with my brother Old Tom.',
-      /Old Tom brother, whom the card/,
+      /Old Tom brother, but the card/,
     ],
     ['the same by first name, to be looked at', 'My mother Rose keeps the books.', /^note: calls Rose Greene mother/],
-    ['markup', 'I *wipe* the mugs.', /^note: cannot be spoken as it is: "\*"/],
+    ['markup', 'I *wipe* the mugs.', /^note: cannot be spoken as written: "\*"/],
   ])('the line check finds %s', (_what, reply, found) => {
     expect(findingsIn(reply)).toEqual([expect.stringMatching(found)]);
   });
@@ -56,7 +56,7 @@ describe('line checks', () => {
   it('the line check accepts what the user lines bring up, and knows the languages of the card', () => {
     expect(findingsIn('A telephone? Never heard of it.', { asks: ['Have you a telephone?'] })).toEqual([]);
     expect(findingsIn('Je sers la bière.', { language: 'fr' })).toEqual([
-      expect.stringMatching(/languages \(en\) lack/),
+      expect.stringMatching(/not among the card's languages \(en\)/),
     ]);
   });
 
@@ -91,7 +91,7 @@ describe('card checks', () => {
       expect.arrayContaining([
         'style is empty',
         'greetings[0] cannot be spoken as written: "*"',
-        expect.stringContaining('"..." holds no word'),
+        expect.stringContaining('"..." contains no word'),
         expect.stringContaining('"you" matches in nearly every conversation'),
         'lorebook[2] says the same as lorebook[0]',
       ]),

@@ -20,7 +20,7 @@ function patient(): Engines & { readonly finish: () => void } {
         agent: {
           character,
           async *reply(_history, { signal }) {
-            yield { type: 'mind', name: 'patient' };
+            yield { type: 'reply-source', name: 'patient' };
             yield { type: 'text-delta', text: 'One two three. ' };
             const aborted = new Promise<never>((_resolve, reject) => {
               signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

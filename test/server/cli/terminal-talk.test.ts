@@ -107,7 +107,7 @@ describe('terminal conversation', () => {
     await expect.poll(alice.printed).toContain('Good day.\n');
     proxy.cut();
     await expect.poll(alice.printed).toContain('[connection lost');
-    await expect.poll(alice.printed).toContain('[connected again]');
+    await expect.poll(alice.printed).toContain('[reconnected]');
     alice.hear(tone(600));
     alice.hear(silence(1_000));
     await expect.poll(alice.printed).toContain('Curiouser.\n');

@@ -71,7 +71,7 @@ it('picks no engine with --auto that is missing, damaged or not asked for', asyn
     llm: ['retrieval'],
     tts: ['embedded'],
   });
-  expect(plan.notes[0]).toContain('synthesizer embedded (embedded; none installed)');
+  expect(plan.notes[0]).toContain('TTS embedded (embedded; none installed)');
   expect(namesOf(planEngines({ dataDir }, {})).asr).toEqual(['moonshine']);
 });
 

@@ -92,7 +92,7 @@ describe('planEngines', () => {
     expect(engine).toMatchObject({
       kind: 'openai-speech',
       settings: { dialect: 'vllm-omni', model: 'SWivid/F5-TTS/F5TTS_v1_Base', baseUrl: 'http://gpu:1/v1' },
-      care: { concurrency: 2 },
+      callPolicy: { concurrency: 2 },
     });
   });
 
@@ -113,7 +113,7 @@ describe('planEngines', () => {
     expect(engine).toMatchObject({
       key: 'sk-secret',
       keyVariable: 'EAR_KEY',
-      care: { concurrency: 2, timeouts: { firstByteMs: 5 } },
+      callPolicy: { concurrency: 2, timeouts: { firstByteMs: 5 } },
     });
     expect(engine?.settings).toEqual({ baseUrl: whisper.baseUrl, model: 'whisper' });
   });
@@ -212,7 +212,7 @@ describe('invalid engines', () => {
     ],
     ['a misspelt field of a clip', { references: { '*': { ...clip, wave: 'x' } } }, '"wave"'],
     ['an invalid voice id', { references: { '*': { voice: '../martha' } } }, 'references.*.voice'],
-    ['an unknown preset', { preset: 'f6-tts' }, 'There are: xtts, cosyvoice2'],
+    ['an unknown preset', { preset: 'f6-tts' }, 'Known: xtts, cosyvoice2'],
   ])('refuses an engines file with %s', async (_name, content, message) => {
     const said = await refusal(content);
     expect(said).toContain(message);

@@ -72,7 +72,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node') || !isInstalled('node-llama-cpp
         other: { ...vits, files: { tokens, model: ear.files['encoder'] } },
         unfit: { ...vits, family: 'zipvoice' },
       },
-      synthesizer: ['unpinned', 'cut', 'gone', 'damaged', 'other', 'unfit'],
+      tts: ['unpinned', 'cut', 'gone', 'damaged', 'other', 'unfit'],
     });
     const found = await checkPlannedEngines(planEngines({ engines }, {}), alice);
     expect(found.filter(({ ok }) => ok)).toEqual([]);

@@ -19,7 +19,7 @@ it('logs one line per model about an execution provider fallback once the log is
   notes.tellTo((_facts, text) => void lines.push(text));
   notes.take({ model: 'moonshine', provider: 'cpu', failed });
   expect(lines).toEqual([
-    'moonshine runs on cpu, since others do not serve (cuda: no library). See `dramatis doctor --gpu`.',
+    'moonshine runs on cpu, because other providers failed (cuda: no library). See `dramatis doctor --gpu`.',
   ]);
 });
 
@@ -34,7 +34,7 @@ it('reports which execution provider serves each model after a fallback', async 
   const { silero } = engines.providers;
   expect(engines.summary.find(({ stage }) => stage === 'vad')).toMatchObject({ provider: silero });
   if (silero === 'cuda') return expect(lines).toEqual([]);
-  expect(lines).toEqual([expect.stringMatching(/^silero runs on cpu, since others do not serve \(cuda: .+\)\./)]);
+  expect(lines).toEqual([expect.stringMatching(/^silero runs on cpu, because other providers failed \(cuda: .+\)\./)]);
   if (!existsSync(cudaLibrary())) expect(lines[0]).toContain('it is not installed: see “On a GPU” in the README');
 });
 

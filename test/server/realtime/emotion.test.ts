@@ -63,10 +63,10 @@ describe('emotion', () => {
     const agent: CharacterAgent = {
       ...fakeAgent([]),
       async *reply() {
-        yield { type: 'mind', name: 'first' };
+        yield { type: 'reply-source', name: 'first' };
         yield { type: 'text-delta', text: 'One. ', emotion: 'angry' };
         yield { type: 'text-delta', text: 'Two thr' };
-        yield { type: 'mind', name: 'second', because: 'ENGINE_TIMEOUT' };
+        yield { type: 'reply-source', name: 'second', because: 'ENGINE_TIMEOUT' };
         yield { type: 'text-delta', text: 'Four.' };
       },
     };

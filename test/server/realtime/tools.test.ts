@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../../agents/agent.ts';
-import { messagesOf } from '../../../server/session/history/history.ts';
+import { messagesOf } from '../../../server/session/history/conversation.ts';
 import type { Item } from '../../../server/session/contract/item.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
@@ -137,9 +137,9 @@ describe('function calls', () => {
     const agent: CharacterAgent = {
       ...fakeAgent([]),
       async *reply() {
-        yield { type: 'mind', name: 'model' };
+        yield { type: 'reply-source', name: 'model' };
         yield { type: 'tool-call', ...rain };
-        yield { type: 'mind', name: 'retrieval', because: 'ENGINE_TIMEOUT' };
+        yield { type: 'reply-source', name: 'retrieval', because: 'ENGINE_TIMEOUT' };
         yield { type: 'text-delta', text: 'Pray go on.' };
       },
     };
@@ -148,7 +148,7 @@ describe('function calls', () => {
     const { signal } = new AbortController();
     const trace = new TurnTimings(new ManualClock());
     const parts = responder.reply([], { signal, speaks: true, scene: '', speed: 1, trace });
-    expect((await Array.fromAsync(parts)).map((part) => part.type)).toEqual(['mind', 'mind', 'speech']);
+    expect((await Array.fromAsync(parts)).map((part) => part.type)).toEqual(['reply-source', 'reply-source', 'speech']);
   });
 });
 

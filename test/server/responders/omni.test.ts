@@ -79,7 +79,7 @@ describe('omniResponder', () => {
     const responder = openAt(server);
     await hear(responder);
     const parts = await reply(responder);
-    expect(parts[0]).toEqual({ type: 'mind', name: 'omni' });
+    expect(parts[0]).toEqual({ type: 'reply-source', name: 'omni' });
     const texts = parts.map((part) => (part.type === 'speech' ? part.chunk.text : ''));
     expect(texts.join('')).toBe('Good evening, my friend.');
     expect(texts.filter((text) => text !== '').length).toBeGreaterThan(1);
@@ -122,7 +122,7 @@ describe('omniResponder', () => {
     await using server = await openChatAudioServer();
     server.breaks({ kind: 'status', status: 500 });
     const parts = await reply(openAt(server));
-    expect(parts[0]).toMatchObject({ type: 'mind', because: 'ENGINE_UNAVAILABLE' });
+    expect(parts[0]).toMatchObject({ type: 'reply-source', because: 'ENGINE_UNAVAILABLE' });
     const text = parts.map((part) => (part.type === 'speech' ? part.chunk.text : '')).join('');
     expect(text.trim()).toBe('I am only the backup.');
   });
@@ -186,7 +186,7 @@ describe('guardrail of the omni model', () => {
     expect(textOf(parts)).toMatch(/^The hound.*The moor is no place for us\.$/u);
     expect(model.sent[1]?.at(-1)).toMatchObject({ role: 'system' });
     expect(model.sent[1]?.at(-2)).toMatchObject({ role: 'assistant', text: expect.stringMatching(/^The hound/u) });
-    expect(parts.filter(({ type }) => type === 'mind')).toHaveLength(1);
+    expect(parts.filter(({ type }) => type === 'reply-source')).toHaveLength(1);
   });
 
   it('plays no audio of an omni reply after a role violation', async () => {

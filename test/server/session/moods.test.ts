@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { calmFeelings } from '../../../agents/feelings.ts';
 import type { MessageItem } from '../../../server/session/contract/item.ts';
 import type { ReplyEnd } from '../../../server/session/contract/events.ts';
-import { Moods } from '../../../server/session/history/moods.ts';
+import { Moods } from '../../../server/session/history/participants.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 import { connect } from '../../rigs/connection-rig.ts';
 

@@ -60,7 +60,7 @@ describe('engine in a child process', () => {
       const failure = await say(open(loads), 'hello').catch((cause: unknown) => cause);
       expect(failure).toMatchObject({ code: 'ENGINE_MISSING', detail: expect.stringContaining(how) });
       expect(failure).toMatchObject({ detail: expect.stringContaining('Protobuf parsing failed.') });
-      expect(failure).toMatchObject({ detail: expect.stringContaining('of another kind than its settings say') });
+      expect(failure).toMatchObject({ detail: expect.stringContaining('do not match the kind in the settings') });
     },
   );
 
