@@ -214,7 +214,7 @@ describe('dramatis characters import --from', () => {
       run('--from', 'beyond-dialogue', place, '--id', 'x'),
     ]);
     expect(ran.out).toMatch(
-      /alice: Alice[^]*remove alice` brings that back[^]*alice-2: alice[^]*another of this data set is alice already/,
+      /alice: Alice[^]*remove alice` restores it[^]*alice-2: alice[^]*another of this data set is alice already/,
     );
     expect(renamed).toMatchObject({ status: 2, err: expect.stringContaining('--id goes with one character') });
     expect(readdirSync(packs).toSorted()).toEqual(['alice', 'alice-2']);
@@ -226,6 +226,6 @@ describe('dramatis characters import --from', () => {
     const many = await run('--from', 'rolebench', path.join(rows, 'rows.jsonl'));
     expect(many.status).toBe(1);
     expect(many.err.trim().split('\n')).toHaveLength(21);
-    expect(many.err).toContain('980 more like these');
+    expect(many.err).toContain('980 more like this');
   });
 });

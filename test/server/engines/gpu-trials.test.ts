@@ -71,7 +71,7 @@ it('uses the execution provider that gives the same results faster and tries it 
   const { machine, config, model } = await machineWith(['nvidiactl']);
   const { tryModel, tried } = trials({ cpu, cuda: crash, webgpu: { output: [1, 2.001], medianMs: 20 } });
   expect(await prove(config, machine, tryModel)).toEqual([
-    'info: dnsmos P.835 runs on webgpu from the next start on (cuda: its process ended with SIGSEGV; ' +
+    'info: dnsmos P.835 will run on webgpu after the next start (cuda: its process ended with SIGSEGV; ' +
       "webgpu: works; 5.0 times the CPU's speed). `--providers cpu` keeps it on the CPU.",
   ]);
   expect(openProviderResults(config.dataDir, machine).proven).toEqual({ [model]: ['webgpu'] });
@@ -86,7 +86,7 @@ it.each([
 ])('stays on the CPU and reports it in one line if an execution provider %s', async (_title, webgpu) => {
   const { machine, config, model } = await machineWith(['dri/renderD128']);
   const [line, ...more] = await prove(config, machine, trials({ cpu, webgpu }).tryModel);
-  expect(line).toMatch(/^warn: dnsmos P.835 stays on the processor \(webgpu: .+\)\. .+ doctor --gpu/);
+  expect(line).toMatch(/^warn: dnsmos P.835 stays on the CPU \(webgpu: .+\)\. .+ doctor --gpu/);
   expect(more).toEqual([]);
   expect(openProviderResults(config.dataDir, machine).proven).toEqual({ [model]: [] });
 });
@@ -145,5 +145,5 @@ it('starts without a GPU trial if the model file is missing', async () => {
   const { machine, config, model } = await machineWith(['dri/renderD128']);
   await rm(model);
   const lines = await prove(config, machine, trials({}).tryModel);
-  expect(lines).toEqual([expect.stringContaining('dnsmos P.835 stays on the processor')]);
+  expect(lines).toEqual([expect.stringContaining('dnsmos P.835 stays on the CPU')]);
 });
