@@ -11,13 +11,13 @@ import type { Toolbox, ToolCall } from './tools.ts';
 /**
  * One part of a streamed reply.
  *
- * `mind` comes first and names the reply source. A second one means that the first source failed (`because` is an
+ * `reply-source` comes first and names the LLM, or what answers in its place. A second one means that the first source failed (`because` is an
  * engine error code) and another takes over: drop the first source's text that was not spoken yet, and its tool calls.
  * Tool calls come after all text: the character acts on them once it has spoken. `emotion` applies to its text and to
  * all that follows, until the next `emotion`.
  */
 export type ReplyPart =
-  | { readonly type: 'mind'; readonly name: string; readonly because?: string }
+  | { readonly type: 'reply-source'; readonly name: string; readonly because?: string }
   | { readonly type: 'text-delta'; readonly text: string; readonly emotion?: Emotion }
   /** Not spoken; placed after the text before it. */
   | ({ readonly type: 'cue' } & Cue)

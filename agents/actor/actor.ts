@@ -56,7 +56,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const words = recipe === 'chatharuhi' ? quotedWords(plain) : plain;
       const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
       let acted = false;
-      yield { type: 'mind', name: chatModel.name };
+      yield { type: 'reply-source', name: chatModel.name };
       const own = maxTokens ?? prompted.maxTokens;
       const longest = options.maxTokens ?? (toolbox === undefined ? own : Math.max(own, maxTokensWithTools));
       const call = {

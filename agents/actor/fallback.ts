@@ -53,5 +53,5 @@ export function withFallback(
 
 /** The same reply, with the reason for the fallback. */
 async function* marked(parts: AsyncIterable<ReplyPart>, because: string): AsyncIterable<ReplyPart> {
-  for await (const part of parts) yield part.type === 'mind' ? { ...part, because } : part;
+  for await (const part of parts) yield part.type === 'reply-source' ? { ...part, because } : part;
 }

@@ -45,7 +45,7 @@ export function withScript(agent: CharacterAgent, random: () => number = Math.ra
       const greeting = offered[Math.floor(random() * offered.length)];
       const isFirst = options.situation === 'greeting' && history.length === 0;
       const text = isFirst && greeting !== undefined ? greeting : chooseLine(offered, history);
-      yield { type: 'mind', name: 'script' };
+      yield { type: 'reply-source', name: 'script' };
       yield { type: 'text-delta', text };
       yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
     },

@@ -82,7 +82,7 @@ async function* oneAttempt(
       onCost,
     },
   )) {
-    if (part.type === 'mind') {
+    if (part.type === 'reply-source') {
       if (isFirst) yield part;
       continue;
     }

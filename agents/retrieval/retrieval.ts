@@ -39,7 +39,7 @@ export function retrievalAgent(character: Character): CharacterAgent {
     character,
     async *reply(talk, { signal, situation, circumstance }) {
       signal.throwIfAborted();
-      yield { type: 'mind', name: 'retrieval' };
+      yield { type: 'reply-source', name: 'retrieval' };
       if (circumstance?.line !== undefined) {
         yield* performed(circumstance.line);
         return;

@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { EvalHost } from '../host.ts';
 import { reportHtml } from '../report/report.ts';
 import { numberFlag, onlyPositional, parseFlags, textFlag } from '../../server/terminal/flags.ts';
-import { readingFlags, readWith } from './rescore.ts';
 import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
+import { readingFlags, readWith } from './rescore.ts';
 
 /** `dramatis eval report RUN`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {

@@ -202,7 +202,7 @@ async function referencesOf(
   if (consent === undefined)
     throw new EvalError(
       'usage',
-      '--role-voices-consent is needed: who allowed these voices to be cloned, and how that is known.',
+      '--role-voices-consent is required: who allowed the cloning of these voices, and the evidence for it.',
     );
   const clips = await readRoleClips(roleVoices, samples);
   return Object.fromEntries([...clips].map(([role, clip]) => [characterIdOf(role), { ...clip, consent }]));

@@ -10,7 +10,7 @@ import { wireSampleRate } from '../protocol/limits.ts';
 import { readCast } from '../cast/cast.ts';
 import { systemClock } from '../session/contract/clock.ts';
 import type { MessageItem, Speaker } from '../session/contract/item.ts';
-import { Moods } from '../session/history/moods.ts';
+import { Moods } from '../session/history/participants.ts';
 import type { Responder } from '../session/contract/responder.ts';
 import { TurnTimings } from '../session/contract/turn-timings.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';

@@ -1,14 +1,11 @@
 import { median } from '../../voices/dsp/statistics.ts';
-import { readFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { Tensor } from 'onnxruntime-node';
 import { createSession } from '../../voices/onnx/create-session.ts';
-import { firstLineOf } from '../../voices/onnx/first-line.ts';
 import type { Provider } from '../../voices/onnx/execution.ts';
+import { serveProcess } from '../../voices/runtime/process-serve.ts';
 
-/**
- * One trial: a model on a provider, in a separate process because native code may crash it. The process prints a
- * `TrialResult` as JSON.
- */
+/** One trial: a model on a provider, in a separate process because native code may crash it. */
 export interface TrialOrder {
   readonly file: string;
   readonly provider: Provider;
@@ -20,8 +17,11 @@ export interface TrialOrder {
   readonly runs: number;
 }
 
-/** First output and median time of a run, or the reason for a failure. */
-export type TrialResult = { readonly output: readonly number[]; readonly medianMs: number } | { readonly why: string };
+/** First output and median time of a run. */
+export interface TrialRun {
+  readonly output: readonly number[];
+  readonly medianMs: number;
+}
 
 const mostValues = 4_096;
 
@@ -35,7 +35,7 @@ function noise(sizes: readonly number[]): Tensor {
   return new Tensor('float32', values, sizes);
 }
 
-async function tryOut({ file, provider, inputs, runs }: TrialOrder): Promise<TrialResult> {
+async function tryOut({ file, provider, inputs, runs }: TrialOrder): Promise<TrialRun> {
   const session = await createSession(file, { executionProviders: [provider], intraOpNumThreads: 1 });
   const feeds = Object.fromEntries(
     Object.entries(inputs)
@@ -58,7 +58,12 @@ async function tryOut({ file, provider, inputs, runs }: TrialOrder): Promise<Tri
   return { output, medianMs: median(times) };
 }
 
-const result = await tryOut(JSON.parse(process.argv[2] ?? '{}') as TrialOrder).catch((fault: unknown): TrialResult => {
-  return { why: firstLineOf(fault) };
+try {
+  setPriority(constants.priority.PRIORITY_LOW);
+} catch {
+  // The system forbids it.
+}
+serveProcess<undefined, undefined, TrialOrder, TrialRun>({
+  load: async () => undefined,
+  answer: async (_engine, order, { tell }) => tell(await tryOut(order)),
 });
-process.stdout.write(JSON.stringify(result));

@@ -1,20 +1,23 @@
-import { execFile } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { EngineError } from '../../voices/engine.ts';
 import type { ExecutedModel, Provider } from '../../voices/onnx/execution.ts';
+import { firstLineOf } from '../../voices/onnx/first-line.ts';
 import { findMoonshine } from '../../voices/recognizers/moonshine.ts';
+import { openProcess } from '../../voices/runtime/process.ts';
 import { sileroModelPath } from '../../voices/vads/silero.ts';
 import { withInstalledJudges } from '../engines/auto-engines.ts';
 import { planEngines, type PlanSettings } from '../engines/engine-plan.ts';
 import type { VoiceModelSettings } from '../engines/voice-models.ts';
-import type { TrialOrder, TrialResult } from './trial-script.ts';
+import type { TrialOrder, TrialRun } from './trial-script.ts';
 
 /** An installed model with a realistic input. */
 export interface Trial extends Omit<TrialOrder, 'provider'> {
   readonly title: string;
   readonly model: ExecutedModel;
 }
+
+/** A run, or the reason for a failure. */
+export type TrialResult = TrialRun | { readonly why: string };
 
 /** Result of one model on one provider. */
 export interface GpuFinding {
@@ -31,7 +34,6 @@ export interface GpuFinding {
 /** Tolerance: half precision inside a provider shows in the third digit. */
 const mostDifference = 0.01;
 const trialTimeoutMs = 120_000;
-const run = promisify(execFile);
 
 /**
  * Three seconds of input, under the names used by exports of CAM++ and WavLM-large SV; a model takes the one it knows.
@@ -88,34 +90,16 @@ export async function runTrial(
   provider: Provider,
   signal: AbortSignal,
 ): Promise<TrialResult> {
-  const script = path.join(import.meta.dirname, 'trial-script.ts');
-  const order: TrialOrder = { file, inputs, runs, provider };
-  const trial = run(process.execPath, [script, JSON.stringify(order)], {
-    signal,
-    timeout: trialTimeoutMs,
-    killSignal: 'SIGKILL',
-    maxBuffer: 2 ** 24,
-  });
+  const url = new URL('./trial-script.ts', import.meta.url);
+  const child = openProcess<TrialOrder, TrialRun>({ name: 'trial', url, data: undefined });
+  const timeout = AbortSignal.timeout(trialTimeoutMs);
   try {
-    if (trial.child.pid !== undefined) setPriority(trial.child.pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // The process has ended already, or the system forbids it.
-  }
-  try {
-    return JSON.parse((await trial).stdout) as TrialResult;
+    return await child.once({ file, inputs, runs, provider }, { signal: AbortSignal.any([signal, timeout]) });
   } catch (fault) {
     signal.throwIfAborted();
-    const { killed = false, signal: by, code, stdout = '' } = fault as TrialFault;
-    // Some drivers crash at process exit, after the result has been printed: that is harmless.
-    if (stdout.endsWith('}')) return JSON.parse(stdout) as TrialResult;
-    if (killed) return { why: `no result in ${trialTimeoutMs / 1000} s` };
-    return { why: `its process ended with ${by ?? `the exit status ${String(code)}`}` };
+    if (timeout.aborted) return { why: `no result in ${trialTimeoutMs / 1000} s` };
+    return { why: firstLineOf(fault instanceof EngineError ? fault.detail : fault).replace(/; the next call .*/, '') };
+  } finally {
+    await child.close();
   }
-}
-
-interface TrialFault {
-  readonly killed?: boolean;
-  readonly signal?: string | null;
-  readonly code?: unknown;
-  readonly stdout?: string;
 }

@@ -1,15 +1,6 @@
 import type { Database } from './database.ts';
 import type { MemoryRecord, UserKey } from './record.ts';
-import {
-  factRecord,
-  ofUser,
-  partsOf,
-  summaryRecord,
-  turnRecord,
-  type FactRow,
-  type SummaryRow,
-  type TurnRow,
-} from './rows.ts';
+import { ofUser, partsOf, recordOf } from './rows.ts';
 
 /** One page of an export. */
 export interface ExportPage {
@@ -20,11 +11,6 @@ export interface ExportPage {
 }
 
 const pageSize = 200;
-const recordOf = {
-  turns: (row: unknown) => turnRecord(row as TurnRow),
-  facts: (row: unknown) => factRecord(row as FactRow),
-  summaries: (row: unknown) => summaryRecord(row as SummaryRow),
-};
 const order = ['turns', 'facts', 'summaries'] as const;
 
 /**
@@ -44,7 +30,7 @@ export function pageIn(database: Database, { owner, user }: UserKey, character: 
       table === begin.table ? begin.number : 0,
       pageSize - records.length,
     );
-    records.push(...rows.map(recordOf[table]));
+    records.push(...rows.map((row) => recordOf[table](row as never)));
   }
   const text = records.map((record) => JSON.stringify(record)).join(',\n');
   const last = records.length === pageSize ? records.at(-1)?.id : undefined;

@@ -30,20 +30,23 @@ export interface FactRow extends Row {
 export type SummaryRow = Omit<FactRow, 'turn'>;
 
 /** Converts a turn to the record shown to its user. */
-export function turnRecord({ id, character, at, session, asked, answered }: TurnRow): MemoryRecord {
+function turnRecord({ id, character, at, session, asked, answered }: TurnRow): MemoryRecord {
   return { id: `t${id}`, kind: 'turn', character, at: isoOf(at), session, asked, answered };
 }
 
 /** Converts a fact to the record shown to its user. */
-export function factRecord({ id, character, at, turn, text, corrected }: FactRow): MemoryRecord {
+function factRecord({ id, character, at, turn, text, corrected }: FactRow): MemoryRecord {
   const source = turn === null ? null : `t${turn}`;
   return { id: `f${id}`, kind: 'fact', character, at: isoOf(at), text, source, corrected: corrected === 1 };
 }
 
 /** Converts a summary to the record shown to its user. */
-export function summaryRecord({ id, character, at, text, corrected }: SummaryRow): MemoryRecord {
+function summaryRecord({ id, character, at, text, corrected }: SummaryRow): MemoryRecord {
   return { id: `s${id}`, kind: 'summary', character, at: isoOf(at), text, corrected: corrected === 1 };
 }
+
+/** Converts a row of a table to the record shown to its user. */
+export const recordOf = { turns: turnRecord, facts: factRecord, summaries: summaryRecord } as const;
 
 const tables = { t: 'turns', f: 'facts', s: 'summaries' } as const;
 

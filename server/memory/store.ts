@@ -5,13 +5,11 @@ import { pageIn, type ExportPage } from './exported.ts';
 import { saveEmbeddingIn, embeddingsIn, type EmbeddedMemory } from './embedding-queries.ts';
 import { correctIn, eraseFrom, forgetTurn, moveIn, removeFrom, type UserOrOwnerKey } from './changes.ts';
 import {
-  factRecord,
   notFound,
   ofMemoryKey,
   ofUser,
   partsOf,
-  summaryRecord,
-  turnRecord,
+  recordOf,
   type FactRow,
   type SummaryRow,
   type TurnRow,
@@ -99,7 +97,7 @@ export class MemoryStore {
       read.fact,
       most.facts,
     );
-    return [...facts.toReversed().map(factRecord), ...turns.toReversed().map(turnRecord)];
+    return [...facts.toReversed().map(recordOf.facts), ...turns.toReversed().map(recordOf.turns)];
   }
 
   /** Returns the stored embeddings of memories, by id. */
@@ -135,13 +133,15 @@ export class MemoryStore {
       until,
       most,
     );
-    if (before !== undefined) return turns.map(turnRecord);
+    if (before !== undefined) return turns.map(recordOf.turns);
     return [
       ...this.#database
         .all<SummaryRow>(`SELECT * FROM summaries WHERE ${where} ORDER BY id DESC`, ...whose)
-        .map(summaryRecord),
-      ...this.#database.all<FactRow>(`SELECT * FROM facts WHERE ${where} ORDER BY id DESC`, ...whose).map(factRecord),
-      ...turns.map(turnRecord),
+        .map(recordOf.summaries),
+      ...this.#database
+        .all<FactRow>(`SELECT * FROM facts WHERE ${where} ORDER BY id DESC`, ...whose)
+        .map(recordOf.facts),
+      ...turns.map(recordOf.turns),
     ];
   }
 
@@ -155,8 +155,7 @@ export class MemoryStore {
       number,
     );
     if (row === undefined) throw notFound(id);
-    if (table === 'turns') return turnRecord(row as unknown as TurnRow);
-    return table === 'facts' ? factRecord(row as unknown as FactRow) : summaryRecord(row as unknown as SummaryRow);
+    return recordOf[table](row as never);
   }
 
   /** Returns a page of the memories of a user, of one character or all, from after the memory `after`. */

@@ -3,7 +3,7 @@ import { cueKinds } from '../../agents/output/performance.ts';
 import { emotions } from '../../characters/emotion.ts';
 import { latencyComponents } from '../session/contract/latency-breakdown.ts';
 
-/** Fields common to all server events; `x_seq` is an extension, see `link/link.ts`. */
+/** Fields common to all server events; `x_seq` is an extension for WebSockets, see `resumable-stream.ts`. */
 const common = { event_id: z.string(), x_seq: z.number().int().min(1).optional() };
 const id = z.string();
 const inItem = { item_id: id, content_index: z.number().int() };

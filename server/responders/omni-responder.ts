@@ -107,7 +107,7 @@ interface Made {
 
 async function* noted(parts: AsyncIterable<SpokenPart>, source: string, made: Made): AsyncGenerator<SpokenPart> {
   for await (const part of parts) {
-    if (!made.isHeard) yield { type: 'mind', name: source };
+    if (!made.isHeard) yield { type: 'reply-source', name: source };
     made.isHeard = true;
     if (part.type === 'speech') made.text += part.chunk.text;
     if (part.type === 'text') made.text += part.text;
@@ -116,7 +116,8 @@ async function* noted(parts: AsyncIterable<SpokenPart>, source: string, made: Ma
 }
 
 async function* because(code: string, parts: AsyncIterable<SpokenPart>): AsyncGenerator<SpokenPart> {
-  for await (const part of parts) yield part.type === 'mind' ? { ...part, because: part.because ?? code } : part;
+  for await (const part of parts)
+    yield part.type === 'reply-source' ? { ...part, because: part.because ?? code } : part;
 }
 
 /** The audio of one utterance, and its transcript. */

@@ -165,7 +165,7 @@ async function* deltasOfOneSource(
       continue;
     }
     aside.notes.push(part);
-    if (part.type !== 'mind') continue;
+    if (part.type !== 'reply-source') continue;
     run.sources += 1;
     if (run.sources === 1) continue;
     aside.calls.length = 0;

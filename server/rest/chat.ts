@@ -73,7 +73,7 @@ function replyTo(
 async function* wordsOf(parts: AsyncIterable<SpokenPart>, outcome: Outcome): AsyncGenerator<string> {
   for await (const part of parts) {
     if (part.type === 'text') yield part.text;
-    if (part.type === 'mind') {
+    if (part.type === 'reply-source') {
       outcome.mind = { name: part.name, ...(part.because === undefined ? {} : { because: part.because }) };
     }
     if (part.type === 'usage') Object.assign(outcome, part);

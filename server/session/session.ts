@@ -4,27 +4,24 @@ import type { Vad } from '../../voices/vad.ts';
 import type { Item } from './contract/item.ts';
 import type { Cast } from './contract/responder.ts';
 import type { ProbeLine } from './input/silence.ts';
-import type { ListeningInput } from './input/listening.ts';
+import type { ListeningInput } from './input/utterance.ts';
 import type { SpeakingInput } from './output/speaking.ts';
-import type { PauseJudged } from './turns/pause-judge.ts';
+import { type PauseJudged, TurnTaking } from './turns/turn-taking.ts';
 import type { VoiceJudged } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
 import type { Bounds, Ports } from './contract/ports.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 import { Participants } from './history/participants.ts';
 import type { SessionContext } from './history/context.ts';
-import { Conversation } from './history/conversation.ts';
-import type { ReplyRequest, SessionCommand, SessionEvent } from './contract/events.ts';
+import { Conversation, changeItems, type ItemCommand } from './history/conversation.ts';
+import { type ReplyRequest, type SessionCommand, type SessionEvent, problemEvent } from './contract/events.ts';
 import { OwnVoiceDetector } from './input/echo/echo-voice.ts';
 import type { VadWindow, Inbound } from './input/microphone.ts';
 import { Microphone } from './input/microphone.ts';
-import { changeItems, type ItemCommand } from './history/items.ts';
 import { Listening } from './input/listening.ts';
-import { problemEvent } from './contract/problem-event.ts';
 import type { SessionSettings } from './contract/settings.ts';
 import { Speaking } from './output/speaking.ts';
 import { TurnTimings } from './contract/turn-timings.ts';
-import { TurnTaking } from './turns/turn-taking.ts';
 
 /** The engines that a session asks by itself; all others are behind its responder. */
 export interface SessionEngines {
@@ -65,7 +62,6 @@ export class Session {
   readonly #company: Participants;
   readonly #voices: OwnVoiceDetector | undefined;
   #settings: SessionSettings;
-  #unclear = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -111,10 +107,6 @@ export class Session {
       speaking: this.#speaking,
       nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new TurnTimings(parts.clock)),
       reply: (to) => {
-        const answers = to?.outcome === 'words' ? { answers: to.utterance.content.transcript ?? '' } : {};
-        this.#reply({ inConversation: true }, to?.utterance.trace ?? new TurnTimings(parts.clock), answers);
-      },
-      speakUp: (to) => {
         const answers = to?.outcome === 'words' ? { answers: to.utterance.content.transcript ?? '' } : {};
         this.#reply({ inConversation: true }, to?.utterance.trace ?? new TurnTimings(parts.clock), answers);
       },
@@ -273,12 +265,6 @@ export class Session {
   #misunderstand({ utterance, reason }: Extract<SessionInput, { type: 'transcript-failure' }>): void {
     this.#turns.understood(this.#listening.misunderstand(utterance, reason));
     if (utterance.tentative) this.#turns.overheard(utterance, undefined);
-  }
-
-  #commitByClient(ref: string | undefined): void {
-    if (understood === undefined) return;
-    this.#unclear = understood.outcome = 'words';
-    this.#turns.understood(understood);
   }
 
   #commitByClient(ref: string | undefined): void {

@@ -112,7 +112,7 @@ function helpText({ name, synopsis, about = '', flags, settings: shown }: Comman
     shown === 'listed'
       ? settingRows(width)
       : shown === 'accepted'
-        ? 'It also takes the settings of the server, such as --data-dir; `dramatis serve --help` lists them.'
+        ? 'It also takes the settings of the server, such as --data-dir:\n`dramatis serve --help` lists them.'
         : '';
   return [wrap(`dramatis ${name} ${synopsis}`, 4, width), wrap(about, 0, width), rows.join('\n'), wrap(more, 0, width)]
     .filter((part) => part !== '')

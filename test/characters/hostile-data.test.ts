@@ -214,9 +214,9 @@ describe('dramatis characters import --from', () => {
       run('--from', 'beyond-dialogue', place, '--id', 'x'),
     ]);
     expect(ran.out).toMatch(
-      /alice: Alice[^]*remove alice` restores it[^]*alice-2: alice[^]*another of this data set is alice already/,
+      /alice: Alice[^]*remove alice` restores it[^]*alice-2: alice[^]*renamed: alice is another character/,
     );
-    expect(renamed).toMatchObject({ status: 2, err: expect.stringContaining('--id goes with one character') });
+    expect(renamed).toMatchObject({ status: 2, err: expect.stringContaining('--id needs exactly one character') });
     expect(readdirSync(packs).toSorted()).toEqual(['alice', 'alice-2']);
     await rm(packs, { recursive: true });
   });

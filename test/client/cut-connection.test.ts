@@ -10,7 +10,7 @@ const says = Array.from(
   (_, turn) => `Answer ${turn} has a few words more than the question. So it is.`,
 );
 
-/** Ten spoken turns, each answered; returns what either side got of the other. */
+/** Holds ten spoken turns; returns what each side received. */
 async function converse(throughProxy: boolean, seed: number) {
   await using rig = await openRig({ hears, says });
   await using proxy = await openFlakyProxy(rig.port, seed);
@@ -40,12 +40,12 @@ describe('open-talk over a connection that is cut again and again', () => {
       expect(rough.cuts).toBeGreaterThan(20);
       expect(rough.opened.slice(1).every(({ isNew, lostMs }) => !isNew && lostMs === 0)).toBe(true);
 
-      // What the character heard is what it would have heard over a good line, to the sample.
+      // The recognizer received the same samples as over a good connection.
       expect(rough.rig.heard).toEqual(calm.rig.heard);
       const transcripts = rough.recorded.of('conversation.item.input_audio_transcription.completed');
       expect(transcripts.map(({ transcript }) => transcript)).toEqual(hears);
 
-      // What it said is what the synthesizer made, to the bit.
+      // The reply's audio equals the synthesizer's, bit for bit.
       expect(rough.recorded.replySound().equals(rough.rig.made())).toBe(true);
       const words = rough.recorded
         .of('response.output_audio_transcript.done')

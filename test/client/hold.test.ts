@@ -10,7 +10,7 @@ function blocksOf(ms = Number.NaN): number {
   return Math.floor(ms / 20) * 20;
 }
 
-/** A player in the middle of a reply, of which 1 s was received, and the server is perhaps done with it. It is held. */
+/** A player that is held after 500 ms of a reply of which 1 s was received; `isDone`: the server has finished it. */
 async function playing(isDone = false) {
   const sent: ClientEvent[] = [];
   const events: PlaybackEvent[] = [];
@@ -40,43 +40,6 @@ async function playing(isDone = false) {
   const heard = (): number[] => sent.flatMap((event) => ('samples' in event ? [Number(event['samples']) / 24] : []));
   return { player, sent, events, speaker, take, receive, heard };
 }
-
-it('silences a held reply at once and reports to the server how much of it was heard', async () => {
-  const { speaker, heard } = await playing();
-  const sounded = speaker.played.length;
-  speaker.advance(300);
-  expect(speaker.played.slice(sounded).every((block) => block.every((sample) => sample === 0))).toBe(true);
-  expect(blocksOf(heard().at(-1))).toBe(500);
-});
-
-it('resumes a held reply with the audio that follows and counts on from the server’s position', async () => {
-  const { events, speaker, take, receive } = await playing();
-  take({ type: 'x_dramatis.resume', response_id: 'r' });
-  receive(600, 0.2);
-  speaker.advance(400);
-  expect(speaker.played.at(-1)?.[0]).toBeCloseTo(0.2, 3);
-  const progress = events.findLast((event) => event.type === 'playback.progress');
-  // 1000 ms had been received before it was held.
-  expect(blocksOf(progress?.playedMs)).toBe(1_400);
-});
-
-it('cuts a held reply where it was held if the sound over it is an interruption', async () => {
-  const { events, heard, take } = await playing();
-  take({ type: 'input_audio_buffer.speech_started', item_id: 'u', audio_start_ms: 0 });
-  await settle();
-  const cut = events.find((event) => event.type === 'playback.cut');
-  expect(blocksOf(cut?.heardMs)).toBe(500);
-  expect(blocksOf(heard().at(-1))).toBe(500);
-});
-
-it('cuts a resumed reply within the repeated words if another interruption comes', async () => {
-  const { events, receive, speaker, take } = await playing();
-  receive(600, 0.2);
-  speaker.advance(250);
-  take({ type: 'input_audio_buffer.speech_started', item_id: 'u', audio_start_ms: 0 });
-  await settle();
-  expect(blocksOf(events.find((event) => event.type === 'playback.cut')?.heardMs)).toBe(1_240);
-});
 
 it('reports the heard position of a resumed reply even if that is all that was received', async () => {
   const { receive, sent, speaker, take } = await playing();

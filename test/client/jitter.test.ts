@@ -8,7 +8,7 @@ const pieceMs = 60;
 
 interface Network {
   readonly jitterMs: number;
-  /** This part of the pieces is late by so much more. */
+  /** Share of the pieces that are late by `stallMs` more. */
   readonly stallShare: number;
   readonly stallMs: number;
 }
@@ -66,7 +66,7 @@ function arrivalsOf(count: number, startMs: number, pauseMs: number, network: Ne
   return Array.from({ length: count }, (_, piece) => {
     if (piece > 0 && (piece * pieceMs) % 1_000 < pieceMs) sentMs += pauseMs;
     sentMs = Math.max(sentMs, baseMs + (piece + 1) * pieceMs - 400);
-    // As the server does it: what fell behind real time starts a new count.
+    // Like the server: audio that fell behind real time starts a new count.
     baseMs = Math.max(baseMs, sentMs - piece * pieceMs);
     const stalls = random() < network.stallShare;
     const lateMs = 40 + random() * network.jitterMs + (stalls ? network.stallMs : 0);
@@ -75,7 +75,7 @@ function arrivalsOf(count: number, startMs: number, pauseMs: number, network: Ne
   });
 }
 
-/** The longest gap of replies from one on. */
+/** The longest gap in replies from this one on. */
 function worstGap(heard: readonly Heard[], from: number): number {
   return Math.max(...heard.slice(from).map(({ gapMs }) => gapMs));
 }

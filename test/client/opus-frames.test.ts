@@ -10,7 +10,7 @@ import { signalToNoise, voiceLike } from '../fakes/voice-like.ts';
 
 type Frames = ReturnType<OpusFrames['push']>;
 
-/** What a codec without loss would give back: the frames, late by `delaySamples`. */
+/** The output of a lossless codec: the frames, delayed by `delaySamples`. */
 function taken(frames: Frames, delaySamples: number): number[] {
   const through = [...new Float32Array(delaySamples), ...frames.flatMap(({ samples }) => [...samples])];
   return frames.flatMap(({ skipSamples, takeSamples }, index) =>

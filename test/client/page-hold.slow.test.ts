@@ -7,12 +7,12 @@ import { writeWav } from '../../voices/dsp/wav.ts';
 import { hasBrowser, openBrowser } from '../fakes/network/browser.ts';
 import { openRig } from '../rigs/talk-rig.ts';
 
-/** Where to leave screenshots, for a person to look at; nowhere unless asked. */
+/** Folder for screenshots; none are taken unless it is set. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
 const line = `One two three, four five six${' seven eight nine ten'.repeat(3)}.`;
 
-/** What the page showed, each time something about it changed. */
+/** A state of the page, recorded at each change. */
 interface Shown {
   readonly state: string;
   readonly status: string;
@@ -55,16 +55,16 @@ describe.skipIf(!hasBrowser('a cough over the page’s reply'))('page', () => {
       expect(distinct(spoken.map(({ state }) => state))).toEqual(['speaking', 'listening']);
       expect(distinct(spoken.map(({ status }) => status))).toEqual(['partial', 'done']);
       for (const { text } of spoken) expect(line.startsWith(text)).toBe(true);
-      // Words that are said again come one by one, when they are heard, and not all as it goes on.
+      // Repeated words appear one by one as they are heard.
       const texts = distinct(spoken.map(({ text }) => text));
       const steps = texts.map((text, index) => wordsIn(text) - wordsIn(texts[index - 1] ?? ''));
       expect(Math.max(...steps.slice(1, -1))).toBeLessThan(5);
       expect(spoken.at(-1)?.text).toBe(line);
-      // Silent for a moment in the middle, with nothing that moves as if it were heard.
+      // Silent for a moment in the middle, without a moving level.
       const voices = distinct(spoken.slice(0, -1).map(({ voice }) => voice > 0));
       expect(voices.filter((sounds) => sounds).length).toBeGreaterThanOrEqual(2);
 
-      // Of a reply that is all sent before anybody hears it, the page knows who it was waited for.
+      // The page completes the latency breakdown of a reply that was sent before it was heard.
       await page.fill('#text', 'Really?');
       await page.click('#send');
       const short = page.locator('#transcript li[data-role="character"][data-status="done"]:has-text("Yes.")');

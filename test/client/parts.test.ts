@@ -53,7 +53,7 @@ describe('Inbox', () => {
   });
 });
 
-/** Everything that the outbox hands out now. */
+/** All frames that the outbox returns now. */
 function drain(outbox: Outbox): unknown[] {
   const frames: unknown[] = [];
   for (let frame = outbox.next(); frame !== undefined; frame = outbox.next()) frames.push(frame);
@@ -90,7 +90,7 @@ describe('Outbox', () => {
     fill(outbox, 40, 40);
     drain(outbox);
     fill(outbox, 40, 40);
-    // Frames 1 and 2 had left when they were given up; the server has the first.
+    // Frames 1 and 2 had been sent when they were dropped; the server has the first.
     expect(outbox.resume(1)).toBe(40);
     expect(drain(outbox)).toEqual(['sound 3', 'sound 4']);
   });
@@ -165,7 +165,7 @@ describe('PlaybackReporter', () => {
       ['first', 960, false],
       ['first', 4_800, false],
       ['first', 8_640, false],
-      // The last may not be forgotten on the way: nothing comes after it that would tell as much.
+      // The last report must arrive, because none follows it.
       ['first', 9_700, true],
       ['second', 960, false],
       ['second', 1_000, true],

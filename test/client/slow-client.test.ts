@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ResumableStream } from '../../server/transports/websocket/resumable-stream.ts';
 import type { Transport } from '../../server/connections/socket-transport.ts';
 
-/** A carrier with room for so many frames; `drain` makes room again. */
+/** A transport with room for this many frames; `drain` makes room again. */
 function narrowCarrier(room: number) {
   const taken: string[] = [];
   const closed: string[] = [];

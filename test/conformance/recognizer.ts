@@ -4,6 +4,7 @@ import { Queue } from '../../voices/runtime/queue.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { vadFrames } from '../fakes/speech-frames.ts';
 import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
+import { streamOf } from '../fakes/spoken.ts';
 
 export interface RecognizerSubject extends Subject<SpeechRecognizer> {
   /** A recording at the recognizer's rate, and its expected transcript. */
@@ -93,7 +94,7 @@ function abortConformance(
     await using opened = await subject.open();
     const { engine, upstream } = opened;
     const signal = AbortSignal.abort(reason);
-    await expect(Array.fromAsync(engine.transcribe(fromArray(heard(engine)), { signal }))).rejects.toBe(reason);
+    await expect(Array.fromAsync(engine.transcribe(streamOf(heard(engine)), { signal }))).rejects.toBe(reason);
     expect(upstream?.server.requests ?? []).toEqual([]);
   });
 
@@ -117,7 +118,7 @@ function abortConformance(
     async () => {
       expect(
         await abortInSilence(subject, 0, (engine, signal) =>
-          Array.fromAsync(engine.transcribe(fromArray(heard(engine)), { signal })),
+          Array.fromAsync(engine.transcribe(streamOf(heard(engine)), { signal })),
         ),
       ).toBe(reason);
     },
@@ -132,7 +133,7 @@ function expectOneFinal(parts: readonly TranscriptPart[]): void {
 
 async function transcribe(recognizer: SpeechRecognizer, frames: Iterable<AudioFrame>): Promise<TranscriptPart[]> {
   const { signal } = new AbortController();
-  return Array.fromAsync(recognizer.transcribe(fromArray(frames), { signal }));
+  return Array.fromAsync(recognizer.transcribe(streamOf(frames), { signal }));
 }
 
 async function outcomeOf(recognizer: SpeechRecognizer, frames: Iterable<AudioFrame>): Promise<Outcome> {
@@ -143,8 +144,4 @@ async function outcomeOf(recognizer: SpeechRecognizer, frames: Iterable<AudioFra
   } catch (error) {
     return { delivered: '', error };
   }
-}
-
-async function* fromArray(frames: Iterable<AudioFrame>): AsyncGenerator<AudioFrame> {
-  yield* frames;
 }

@@ -3,6 +3,7 @@ import { durationMs } from '../../voices/audio.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
+import { phrasesOf } from '../fakes/spoken.ts';
 
 export interface SynthesizerSubject extends Subject<SpeechSynthesizer> {
   readonly voice: Voice;
@@ -21,7 +22,7 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
   const texts = subject.phrases ?? usualPhrases;
   const options = { timeout: subject.timeoutMs ?? 30_000 };
   const speak = (engine: SpeechSynthesizer, ...said: readonly string[]): Promise<SpeechChunk[]> =>
-    Array.fromAsync(engine.speak(phrasesOf(said), { signal: new AbortController().signal, voice }));
+    Array.fromAsync(engine.speak(phrasesOf(...said), { signal: new AbortController().signal, voice }));
 
   describe(`${title} as a synthesizer`, options, () => {
     it('the synthesizer states its name and sample rate', async () => {
@@ -90,7 +91,7 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
       await using opened = await subject.open();
       const { signal } = new AbortController();
       const unknown = { kind: 'preset', id: 'nobody-has-this-voice' } as const;
-      const chunks = await Array.fromAsync(opened.engine.speak(phrasesOf([texts[0]]), { signal, voice: unknown }));
+      const chunks = await Array.fromAsync(opened.engine.speak(phrasesOf(texts[0]), { signal, voice: unknown }));
       expect(chunks.map(({ text }) => text).join('')).toBe(texts[0]);
       expectSound(chunks, opened.engine.sampleRate);
     });
@@ -122,14 +123,14 @@ function abortConformance(subject: SynthesizerSubject, texts: readonly [string, 
     await using opened = await subject.open();
     const { engine, upstream } = opened;
     const signal = AbortSignal.abort(reason);
-    await expect(Array.fromAsync(engine.speak(phrasesOf(texts), { signal, voice }))).rejects.toBe(reason);
+    await expect(Array.fromAsync(engine.speak(phrasesOf(...texts), { signal, voice }))).rejects.toBe(reason);
     expect(upstream?.server.requests ?? []).toEqual([]);
   });
 
   it('the synthesizer throws the reason if it is aborted while it works', async () => {
     await using opened = await subject.open();
     const controller = new AbortController();
-    const speaking = Array.fromAsync(opened.engine.speak(phrasesOf(texts), { signal: controller.signal, voice }));
+    const speaking = Array.fromAsync(opened.engine.speak(phrasesOf(...texts), { signal: controller.signal, voice }));
     controller.abort(reason);
     await expect(speaking).rejects.toBe(reason);
   });
@@ -152,7 +153,7 @@ function abortConformance(subject: SynthesizerSubject, texts: readonly [string, 
     await using opened = await subject.open();
     const { engine, upstream } = opened;
     const { signal } = new AbortController();
-    for await (const chunk of engine.speak(phrasesOf(texts), { signal, voice })) {
+    for await (const chunk of engine.speak(phrasesOf(...texts), { signal, voice })) {
       expect(chunk.frame.samples.length).toBeGreaterThan(0);
       break;
     }
@@ -167,7 +168,7 @@ function abortConformance(subject: SynthesizerSubject, texts: readonly [string, 
     async (_name, after) => {
       let late = 0;
       const failure = await abortInSilence(subject, after, async (engine, signal) => {
-        for await (const _chunk of engine.speak(phrasesOf(texts), { signal, voice })) late += signal.aborted ? 1 : 0;
+        for await (const _chunk of engine.speak(phrasesOf(...texts), { signal, voice })) late += signal.aborted ? 1 : 0;
       });
       expect(failure).toBe(reason);
       expect(late).toBe(0);
@@ -196,7 +197,7 @@ async function outcomeOf(engine: SpeechSynthesizer, voice: Voice, text: string):
   let said = '';
   const delivered = (): string => `${said} ${Math.round(lengthMs)} ms`;
   try {
-    for await (const chunk of engine.speak(phrasesOf([text]), { signal, voice })) {
+    for await (const chunk of engine.speak(phrasesOf(text), { signal, voice })) {
       lengthMs += durationMs(chunk.frame);
       said += chunk.text;
     }
@@ -204,8 +205,4 @@ async function outcomeOf(engine: SpeechSynthesizer, voice: Voice, text: string):
   } catch (error) {
     return { delivered: delivered(), error };
   }
-}
-
-async function* phrasesOf(texts: readonly string[]): AsyncGenerator<Phrase> {
-  for (const text of texts) yield { text };
 }

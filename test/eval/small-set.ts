@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { concatSamples } from '../../voices/audio.ts';
 import { openEmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
-import { resample } from '../../voices/dsp/resampler.ts';
 import { writeWav } from '../../voices/dsp/wav.ts';
+import { spoken } from '../fakes/spoken.ts';
 
 interface SmallTurn {
   readonly user: string;
@@ -96,12 +95,6 @@ async function say(
   },
 ): Promise<void> {
   const { synthesizer, voice } = how.voices.forCharacter({ gender: how.gender });
-  async function* phrases(): AsyncIterable<{ text: string }> {
-    yield { text };
-  }
-  const blocks: Float32Array[] = [];
-  const { signal } = new AbortController();
-  for await (const { frame } of synthesizer.speak(phrases(), { signal, voice, language: how.language }))
-    blocks.push(frame.samples);
-  await writeWav(how.file, resample(concatSamples(blocks), synthesizer.sampleRate, 24_000), 24_000);
+  const { language, file } = how;
+  await writeWav(file, await spoken(text, { synthesizer, voice, language, sampleRate: 24_000 }), 24_000);
 }

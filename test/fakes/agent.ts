@@ -43,7 +43,7 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Err
       asked.push(options);
       const line = script[next % script.length] ?? '';
       next += 1;
-      yield { type: 'mind', name: 'fake-mind' };
+      yield { type: 'reply-source', name: 'fake-mind' };
       const text = typeof line === 'string' ? line : 'text' in line ? (line.text ?? '') : '';
       const performance = performanceScript();
       for (const [index, delta] of (text === '' ? [] : text.split(/(?<=\s)/u)).entries()) {

@@ -2,20 +2,33 @@ import { wireSampleRate } from '../../server/protocol/limits.ts';
 import { systemClock } from '../../server/session/contract/clock.ts';
 import { concatSamples } from '../../voices/audio.ts';
 import { resample } from '../../voices/dsp/resampler.ts';
-import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import type { Phrase, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 
-/** Synthesizes a user utterance with one of our own voices, at the wire's sample rate. */
+/** Items as an asynchronous stream. */
+export async function* streamOf<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  yield* items;
+}
+
+/** Texts as phrases. */
+export function phrasesOf(...texts: readonly string[]): AsyncGenerator<Phrase> {
+  return streamOf(texts.map((text) => ({ text })));
+}
+
+/** Synthesizes a text with one of our own voices, at the wire's sample rate unless given. */
 export async function spoken(
   text: string,
-  { synthesizer, voice }: { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice },
+  options: {
+    readonly synthesizer: SpeechSynthesizer;
+    readonly voice: Voice;
+    readonly language?: string;
+    readonly sampleRate?: number;
+  },
 ): Promise<Float32Array> {
-  async function* phrases(): AsyncIterable<{ text: string }> {
-    yield { text };
-  }
-  const blocks: Float32Array[] = [];
+  const { synthesizer, voice, language, sampleRate = wireSampleRate } = options;
   const { signal } = new AbortController();
-  for await (const { frame } of synthesizer.speak(phrases(), { signal, voice })) blocks.push(frame.samples);
-  return resample(concatSamples(blocks), synthesizer.sampleRate, wireSampleRate);
+  const call = { signal, voice, ...(language === undefined ? {} : { language }) };
+  const chunks = await Array.fromAsync(synthesizer.speak(phrasesOf(text), call));
+  return resample(concatSamples(chunks.map(({ frame }) => frame.samples)), synthesizer.sampleRate, sampleRate);
 }
 
 /** Sends audio in blocks of 40 ms, in real time like a microphone. */

@@ -5,9 +5,7 @@ import { openChat, openOmni, openRecognizer, openSynthesizer } from '../../serve
 import type { OpenedEngine } from '../../server/engines/open-planned.ts';
 import { voiceOf } from '../../server/engines/voice-of.ts';
 import { readCharacters } from '../../server/cast/cast.ts';
-import { concatSamples } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
-import { resample } from '../../voices/dsp/resampler.ts';
 import { openFlite } from '../../voices/synthesizers/flite.ts';
 import { chatConformance } from '../conformance/chat.ts';
 import { omniConformance } from '../conformance/omni.ts';
@@ -15,6 +13,7 @@ import { recognizerConformance } from '../conformance/recognizer.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import type { Opened } from '../conformance/upstream.ts';
 import { chosenEngines, type ChosenEngine } from './chosen-engines.ts';
+import { spoken } from '../fakes/spoken.ts';
 
 const timeoutMs = 180_000;
 const config = readConfig({ flags: {}, environment: process.env });
@@ -79,11 +78,8 @@ function each<Engine>(open: () => Promise<OpenedEngine<Engine>>) {
 /** Synthesizes a text with our own English voice, at 16 kHz. */
 async function said(text: string): Promise<Float32Array> {
   const flite = openFlite();
-  async function* phrases(): AsyncGenerator<{ text: string }> {
-    yield { text };
-  }
-  const { signal } = new AbortController();
-  const chunks = await Array.fromAsync(flite.speak(phrases(), { signal, voice: { kind: 'preset', id: 'rms' } }));
+  const voice = { kind: 'preset', id: 'rms' } as const;
+  const samples = await spoken(text, { synthesizer: flite, voice, sampleRate: 16_000 });
   await flite.close();
-  return resample(concatSamples(chunks.map(({ frame }) => frame.samples)), flite.sampleRate, 16_000);
+  return samples;
 }

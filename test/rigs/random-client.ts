@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { silence, tone } from '../fakes/vad.ts';
 import type { connect } from './connection-rig.ts';
 
-/** A connection on fakes, as `wire-rig.ts` opens it. */
+/** A connection on fakes. */
 type Wire = ReturnType<typeof connect>;
 
-/** What a client may do next; what names an item or a call takes the last one the server told of. */
+/** Actions of a client; those on an item or call take the latest one. */
 const deeds = {
   'take a turn': async (wire: Wire, ms: number) => {
     await wire.stream(tone(400));
@@ -102,7 +102,7 @@ export async function performAll(wire: Wire, script: readonly unknown[]): Promis
 
 const call = { name: 'look_up', arguments: '{"what":"rain"}' };
 
-/** What the fake engines do for a random client: transcripts, replies with and without tool calls, and faults. */
+/** The engines' script for a random client: transcripts, replies with and without tool calls, and faults. */
 export const engineScript = {
   hears: ['hello', '', new Error('recognition broke'), 'again'],
   says: [

@@ -11,6 +11,7 @@ import { writeWav } from '../../voices/dsp/wav.ts';
 import { secretKey, type Opened } from '../conformance/upstream.ts';
 import type { EngineServer } from '../fakes/servers/engine-server.ts';
 import { tone } from '../fakes/vad.ts';
+import { phrasesOf } from '../fakes/spoken.ts';
 
 /** A reference clip for the tests of one file. */
 export async function clipForTests(options: { readonly ms?: number; readonly language?: string } = {}) {
@@ -62,8 +63,4 @@ export async function say(
   const { text = 'Mind the step.', ...rest } = options;
   const { signal } = new AbortController();
   return Array.fromAsync(engine.speak(phrasesOf(text), { signal, voice, ...rest }));
-}
-
-export async function* phrasesOf(...texts: readonly string[]): AsyncGenerator<{ text: string }> {
-  for (const text of texts) yield { text };
 }

@@ -133,13 +133,13 @@ export class SimulatedEngines {
     const number = this.#begin(history.length, signal);
     const turn: ReplyBehavior = this.#turn('thinks', number);
     this.histories.push(history);
-    yield { type: 'mind', name: 'simulated' };
+    yield { type: 'reply-source', name: 'simulated' };
     await this.#scheduler.sleep(turn.firstTokenMs ?? 120, signal);
     const text = turn.says ?? this.#newText(turn.words);
     const isLeft = turn.givesWayAfter !== undefined;
     yield* this.#tokens(text, { ...turn, ...(isLeft ? { stopsAfter: turn.givesWayAfter } : {}) }, signal);
     if (isLeft) {
-      yield { type: 'mind', name: 'substitute', because: 'ENGINE_UNAVAILABLE' };
+      yield { type: 'reply-source', name: 'substitute', because: 'ENGINE_UNAVAILABLE' };
       yield* this.#tokens(turn.instead ?? this.#newText(turn.words), {}, signal);
     }
     const calls = mayCall ? (turn.calls ?? []) : [];

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 import { fallbackRecognizer } from '../../voices/recognition/fallback-recognizer.ts';
@@ -13,6 +12,7 @@ import type { Opened } from '../conformance/upstream.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { tone } from '../fakes/vad.ts';
+import { phrasesOf, streamOf } from '../fakes/spoken.ts';
 
 const { signal } = new AbortController();
 const lost = new EngineError('first', 'ENGINE_UNAVAILABLE', 'lost');
@@ -62,13 +62,12 @@ function failsAfter(frames: number): SpeechRecognizer {
 }
 
 describe('recognizer chain', () => {
+  const heard = () => streamOf(vadFrames(tone(640, 16_000), 16_000));
+
   it('the next recognizer of a chain gets the utterance from its beginning', async () => {
     const second = fakeRecognizer(['hello there']);
-    async function* frames(): AsyncGenerator<AudioFrame> {
-      yield* vadFrames(tone(640, 16_000), 16_000);
-    }
     const chain = fallbackRecognizer([failsAfter(10), second]);
-    const parts = await Array.fromAsync(chain.transcribe(frames(), { signal }));
+    const parts = await Array.fromAsync(chain.transcribe(heard(), { signal }));
     expect(parts.map(({ text }) => text)).toEqual(['Hal', 'hello', 'hello there', 'hello there']);
     expect(second.heardMs).toEqual([45 * 32]);
     expect(chain).toMatchObject({ name: 'first, then fake-recognizer', languages: ['de', 'en'] });
@@ -76,20 +75,14 @@ describe('recognizer chain', () => {
 
   it('a recognizer chain throws the error of its last engine', async () => {
     const last = new EngineError('second', 'ENGINE_TIMEOUT', 'late');
-    async function* frames(): AsyncGenerator<AudioFrame> {
-      yield* vadFrames(tone(640, 16_000), 16_000);
-    }
-    const listening = fallbackRecognizer([failsAfter(3), fakeRecognizer([last])]).transcribe(frames(), { signal });
+    const listening = fallbackRecognizer([failsAfter(3), fakeRecognizer([last])]).transcribe(heard(), { signal });
     await expect(Array.fromAsync(listening)).rejects.toBe(last);
   });
 
   it('a recognizer chain does not hide our own bugs', async () => {
     const bug = new TypeError('a bug');
-    async function* frames(): AsyncGenerator<AudioFrame> {
-      yield* vadFrames(tone(640, 16_000), 16_000);
-    }
     const chain = fallbackRecognizer([fakeRecognizer([bug]), fakeRecognizer(['hello'])]);
-    await expect(Array.fromAsync(chain.transcribe(frames(), { signal }))).rejects.toBe(bug);
+    await expect(Array.fromAsync(chain.transcribe(heard(), { signal }))).rejects.toBe(bug);
   });
 });
 
@@ -153,11 +146,7 @@ describe('synthesizer chain', () => {
       { synthesizer: stumbles(2), voice },
       { synthesizer: spy, voice: other },
     ]);
-    async function* phrases(): AsyncGenerator<{ text: string }> {
-      yield { text: 'One two three. ' };
-      yield { text: 'Four.' };
-    }
-    const chunks = await Array.fromAsync(chain.speak(phrases(), { signal, voice }));
+    const chunks = await Array.fromAsync(chain.speak(phrasesOf('One two three. ', 'Four.'), { signal, voice }));
     expect(chunks.map(({ text }) => text)).toEqual(['One two ', 'three. ', 'Four.']);
     expect(chunks.map(({ frame }) => frame.atMs)).toEqual([0, 100, 200]);
     expect(second.spoken).toEqual(['three. ', 'Four.']);

@@ -1,10 +1,7 @@
 import { afterAll } from 'vitest';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
-import { concatSamples } from '../../voices/audio.ts';
-import { resample } from '../../voices/dsp/resampler.ts';
 import { isEspeakInstalled, openEspeak } from '../../voices/synthesizers/espeak.ts';
 import { openFlite } from '../../voices/synthesizers/flite.ts';
-import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
 import { openProsody } from '../../voices/turn-detectors/prosody.ts';
 import { recognizerConformance } from '../conformance/recognizer.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
@@ -14,6 +11,7 @@ import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { fakeTurnDetector } from '../fakes/turn-detector.ts';
 import { tone } from '../fakes/vad.ts';
+import { spoken } from '../fakes/spoken.ts';
 
 // One of each for all tests: they are slow to load.
 const moonshine = openMoonshine({ workers: 1 });
@@ -39,7 +37,11 @@ recognizerConformance({
 recognizerConformance({
   title: 'Moonshine',
   ...kept(moonshine),
-  speech: await said('The weather is fine today.', flite),
+  speech: await spoken('The weather is fine today.', {
+    synthesizer: flite,
+    voice: { kind: 'preset', id: 'rms' },
+    sampleRate: 16_000,
+  }),
   says: /is fine/i,
 });
 
@@ -51,13 +53,3 @@ if (espeak !== undefined) {
 
 turnDetectorConformance({ title: 'the fake', ...fresh(() => fakeTurnDetector([0.5])) });
 turnDetectorConformance({ title: 'prosody', ...fresh(() => openProsody()) });
-
-/** A text spoken by one of our own voices, at 16 kHz. */
-async function said(text: string, engine: SpeechSynthesizer): Promise<Float32Array> {
-  async function* phrases(): AsyncGenerator<{ text: string }> {
-    yield { text };
-  }
-  const { signal } = new AbortController();
-  const chunks = await Array.fromAsync(engine.speak(phrases(), { signal, voice: { kind: 'preset', id: 'rms' } }));
-  return resample(concatSamples(chunks.map(({ frame }) => frame.samples)), engine.sampleRate, 16_000);
-}

@@ -1,8 +1,10 @@
 import { BroadcastChannel, workerData } from 'node:worker_threads';
+import { carriedFault } from '../runtime/carried-fault.ts';
 import { openProcess } from '../runtime/process.ts';
+import type { WorkerReply } from '../runtime/worker-pool.ts';
 import { EngineError } from '../engine.ts';
 import type { Provider } from './execution.ts';
-import type { BrokerData, Envelope, Reply } from './device.ts';
+import type { BrokerData, Envelope } from './device.ts';
 import type { DeviceAnswer, DeviceRequest } from './device-sessions.ts';
 
 /** Timeout of a request; must also cover the first run, in which shaders are compiled and kernels chosen. */
@@ -31,21 +33,25 @@ Atomics.notify(ready, 0);
 async function pass({ from, id, request }: Envelope): Promise<void> {
   const channel = answers.get(from) ?? new BroadcastChannel(from);
   answers.set(from, channel);
-  channel.postMessage({ id, ...(await answerTo(request)) } satisfies Reply);
+  const outcome = await answerTo(request).then(
+    (reply) => ({ reply }),
+    (fault: unknown) => ({ error: carriedFault(fault) }),
+  );
+  channel.postMessage({ id, ...outcome } satisfies WorkerReply<DeviceAnswer>);
 }
 
-async function answerTo(request: DeviceRequest): Promise<Omit<Reply, 'id'>> {
+async function answerTo(request: DeviceRequest): Promise<DeviceAnswer> {
   const provider = 'open' in request ? request.open.provider : undefined;
   const before = provider && fatal.get(provider);
-  if (before !== undefined) return { why: before };
+  if (before !== undefined) throw new Error(before);
   const signal = AbortSignal.timeout(patienceMs);
   try {
-    return { answer: await device.once(request, { signal }) };
+    return await device.once(request, { signal });
   } catch (fault) {
     const words = fault instanceof EngineError ? fault.detail : String(fault);
     const why = signal.aborted ? `no response in ${patienceMs / 1000} s` : words.replace(/; the next call .*/, '');
     const ended = !(fault instanceof EngineError && fault.code === 'ENGINE_BAD_REPLY');
     if (provider !== undefined && ended) fatal.set(provider, why);
-    return { why };
+    throw new Error(why, { cause: fault });
   }
 }

@@ -1,5 +1,6 @@
 import { threadId, Worker } from 'node:worker_threads';
-import type { DeviceAnswer, DeviceRequest } from './device-sessions.ts';
+import type { WorkerRequest } from '../runtime/worker-pool.ts';
+import type { DeviceRequest } from './device-sessions.ts';
 
 /** Connection from the threads of a process to the device broker that runs models on the GPU. */
 export interface DeviceChannel {
@@ -13,17 +14,9 @@ export interface BrokerData extends DeviceChannel {
   readonly gpuMemoryMb: number | undefined;
 }
 
-/** A request on its way to the broker; the answer goes to the channel `from`. */
-export interface Envelope {
+/** A request on its way to the broker; the reply goes to the channel `from`. */
+export interface Envelope extends WorkerRequest<DeviceRequest> {
   readonly from: string;
-  readonly id: number;
-  readonly request: DeviceRequest;
-}
-
-export interface Reply {
-  readonly id: number;
-  readonly answer?: DeviceAnswer;
-  readonly why?: string;
 }
 
 let lines = 0;

@@ -9,7 +9,8 @@ import {
   type Provider,
 } from './execution.ts';
 import { BroadcastChannel, threadId } from 'node:worker_threads';
-import type { DeviceChannel, Envelope, Reply } from './device.ts';
+import type { WorkerReply } from '../runtime/worker-pool.ts';
+import type { DeviceChannel, Envelope } from './device.ts';
 import { tensorOf, type DeviceAnswer, type LoadRequest, type DeviceRequest } from './device-sessions.ts';
 
 /** A loaded model on any execution provider. */
@@ -116,12 +117,12 @@ async function ask({ name, ready }: DeviceChannel, request: DeviceRequest): Prom
 function openAnswers(): BroadcastChannel {
   const channel = new BroadcastChannel(from);
   channel.onmessage = (event: unknown) => {
-    const { id, answer, why } = (event as { readonly data: Reply }).data;
-    const waits = waiting.get(id);
-    waiting.delete(id);
+    const { data } = event as { readonly data: WorkerReply<DeviceAnswer> };
+    const waits = waiting.get(data.id);
+    waiting.delete(data.id);
     if (waiting.size === 0) channel.unref();
-    if (answer === undefined) waits?.reject(new Error(why));
-    else waits?.resolve(answer);
+    if ('error' in data) waits?.reject(new Error(data.error.detail));
+    else waits?.resolve(data.reply);
   };
   return channel;
 }

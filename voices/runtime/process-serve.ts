@@ -1,4 +1,5 @@
 import { EngineError } from '../engine.ts';
+import { carriedFault } from './carried-fault.ts';
 import type { ProcessMessage, ProcessReply } from './process.ts';
 
 /** The engine that runs in the process. */
@@ -17,7 +18,7 @@ export interface ProcessCall<Part> {
 }
 
 /**
- * The process's end of an `EngineProcess`. An `EngineError` keeps its code; any other error becomes `ENGINE_BAD_REPLY`.
+ * The process's end of an `EngineProcess`. Errors arrive as `carriedFault` makes them.
  */
 export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<Data, Engine, Request, Part>): void {
   if (process.send === undefined) throw new Error('this module runs in a process of its own only');
@@ -53,7 +54,7 @@ export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<
       });
       tell({ id, end: true });
     } catch (cause) {
-      tell({ id, error: faultOf(cause) });
+      tell({ id, error: carriedFault(cause) });
     } finally {
       running.delete(id);
     }
@@ -72,9 +73,4 @@ export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<
 
 function tell<Part>(reply: ProcessReply<Part>): void {
   process.send?.(reply, undefined, undefined, () => undefined);
-}
-
-function faultOf(cause: unknown): { readonly code: EngineError['code']; readonly detail: string } {
-  if (cause instanceof EngineError) return { code: cause.code, detail: cause.detail };
-  return { code: 'ENGINE_BAD_REPLY', detail: cause instanceof Error ? cause.message : String(cause) };
 }

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { EngineError, type CallOptions } from '../engine.ts';
+import type { CarriedFault } from './carried-fault.ts';
 import { Queue } from './queue.ts';
 import { untilAborted } from './until-aborted.ts';
 
@@ -13,7 +14,7 @@ export type ProcessReply<Part> =
   | { readonly loaded: true }
   | { readonly id: number; readonly part: Part }
   | { readonly id: number; readonly end: true }
-  | { readonly id: number; readonly error: { readonly code: EngineError['code']; readonly detail: string } };
+  | { readonly id: number; readonly error: CarriedFault };
 
 /**
  * An engine in its own process. Native engines crash the whole process on weights they cannot handle, and a worker

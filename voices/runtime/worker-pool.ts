@@ -1,5 +1,6 @@
 import { Worker, type Transferable } from 'node:worker_threads';
 import { EngineError, type CallOptions } from '../engine.ts';
+import type { CarriedFault } from './carried-fault.ts';
 
 /** Messages to and from a worker of a pool; see `worker-serve.ts` for the other end. */
 export interface WorkerRequest<Request> {
@@ -8,7 +9,7 @@ export interface WorkerRequest<Request> {
 }
 export type WorkerReply<Reply> =
   | { readonly id: number; readonly reply: Reply }
-  | { readonly id: number; readonly error: { readonly code: EngineError['code']; readonly detail: string } };
+  | { readonly id: number; readonly error: CarriedFault };
 
 /** Worker threads that run a blocking engine, each one request at a time. */
 export interface WorkerPool<Request, Reply> {

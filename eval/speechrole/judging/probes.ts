@@ -88,7 +88,7 @@ function otherRole(sample: DialogueSample, all: readonly DialogueSample[]): Dial
   const others = all.filter((each) => each.group !== sample.group && each.input.language === sample.input.language);
   const next =
     others.find((each) => each.group > sample.group) ?? others[0] ?? all.find((each) => each.group !== sample.group);
-  if (next === undefined) throw new EvalError('data', 'A second role is needed to test a judge with.');
+  if (next === undefined) throw new EvalError('data', 'Testing a judge requires data with at least two roles.');
   return next;
 }
 

@@ -77,6 +77,7 @@ export interface ReplyRequest {
 }
 
 export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
+
 export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'content_filter' | 'hung_up';
 
 /** Outcome of a reply. */
@@ -204,3 +205,8 @@ export type SessionEvent =
       readonly calls: readonly CallItem[];
     }
   | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string };
+
+/** Builds the event that reports an error to the client; `ref`: the client's own name for the request. */
+export function problemEvent(problem: Problem, ref?: string): SessionEvent {
+  return { type: 'problem', problem, ...(ref === undefined ? {} : { ref }) };
+}

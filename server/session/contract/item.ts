@@ -121,3 +121,12 @@ export function addSound(part: SpokenContent, block: Int16Array, keptMs: number)
   if (isKept && Math.floor(endMs) <= keptMs) part.audio.push(block);
   part.durationMs = endMs;
 }
+
+/** The words of a reply, and the stretch of it that was audible while an overlap was heard. */
+export interface Sounded {
+  readonly words: readonly TimedWord[];
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Its audio, as far as it is kept. */
+  readonly spoken?: SpokenContent;
+}

@@ -1,8 +1,11 @@
 import type { Clock } from '../contract/clock.ts';
 import type { Conversation } from './conversation.ts';
-import type { Item } from '../contract/item.ts';
-import { Moods } from './moods.ts';
+import { type Item, textOf, type MessageItem, type Speaker } from '../contract/item.ts';
 import type { Cast } from '../contract/responder.ts';
+import { feel, rounded, type FeltEvent } from '../../../agents/scene/feel.ts';
+import { calmFeelings, type Feelings } from '../../../agents/feelings.ts';
+import { isBrokenOff, nameIn } from '../../../agents/scene/next-speaker.ts';
+import type { SessionEvent } from '../contract/events.ts';
 
 /** The present participants of a session, how they feel, and the items that they know. */
 export class Participants {
@@ -45,5 +48,88 @@ export class Participants {
     this.#players = players;
     this.#before = new Set(this.#conversation.items.map(({ id }) => id));
     this.#moods = new Moods(this.#clock, players.cast);
+  }
+}
+
+/** The speaker if there is only one. */
+const alone: Speaker = { id: '', name: '' };
+
+/**
+ * Present feelings of each speaker of a session, moved by the events that the client gets. In a scene, words move the
+ * character they name; if they name none, the one who spoke before; otherwise all.
+ */
+export class Moods {
+  readonly #clock: Clock;
+  readonly #cast: readonly Speaker[];
+  readonly #feelings: Map<string, Feelings>;
+  #lastId: string | undefined;
+  #atMs: number;
+
+  /** `cast`: characters of a scene; `items`: history of a conversation that is continued. */
+  constructor(clock: Clock, cast: readonly Speaker[] = [], items: readonly Item[] = []) {
+    this.#clock = clock;
+    this.#cast = cast.length === 0 ? [alone] : cast;
+    this.#feelings = new Map(this.#cast.map(({ id }) => [id, calmFeelings]));
+    this.#atMs = clock.now();
+    for (const item of items) {
+      this.#begin(item);
+      if (item.type === 'message' && item.role === 'assistant') this.#end(item, false);
+    }
+  }
+
+  /** Returns feelings in whole numbers; `hearing`: as if this had just been heard too. An unknown speaker is calm. */
+  now(who = alone.id, hearing?: string): Feelings {
+    this.#rest();
+    const feelings = this.#feelings.get(who) ?? calmFeelings;
+    return rounded(hearing === undefined ? feelings : feel(feelings, { type: 'heard', text: hearing }));
+  }
+
+  /** Feelings of all characters of a scene; undefined if there is only one speaker. */
+  get ofCast(): Readonly<Record<string, Feelings>> | undefined {
+    if (this.#cast[0] === alone) return undefined;
+    return Object.fromEntries(this.#cast.map(({ id }) => [id, this.now(id)]));
+  }
+
+  note(event: SessionEvent): void {
+    if (event.type === 'item-added' || event.type === 'reply-item') this.#begin(event.item);
+    else if (event.type === 'transcript-final') this.#hear(event.text);
+    else if (event.type === 'reply-item-ended') this.#end(event.item, event.cut);
+    else if (event.type === 'reply-ended' && event.end.reason === 'turn_detected')
+      this.#move(event.item?.speaker?.id ?? alone.id, { type: 'interrupted' });
+  }
+
+  #begin(item: Item): void {
+    if (item.type !== 'message' || item.role === 'system') return;
+    if (item.role === 'user') this.#hear(textOf(item));
+    else if (item.emotion !== undefined)
+      this.#move(item.speaker?.id ?? alone.id, { type: 'said', emotion: item.emotion });
+  }
+
+  /** Lets the other characters of a scene hear what one has said. */
+  #end(item: MessageItem, cut: boolean): void {
+    if (item.speaker === undefined) return;
+    const text = textOf(item);
+    if (!cut && isBrokenOff(text)) this.#move(item.speaker.id, { type: 'interrupted' });
+    this.#hear(text, item.speaker.id);
+    this.#lastId = item.speaker.id;
+  }
+
+  #hear(text: string, fromId?: string): void {
+    const others = this.#cast.filter(({ id }) => id !== fromId);
+    const named = nameIn(text, others) ?? others.find(({ id }) => id === this.#lastId);
+    for (const { id } of named === undefined ? others : [named]) this.#move(id, { type: 'heard', text });
+  }
+
+  #move(who: string, event: FeltEvent): void {
+    this.#rest();
+    const feelings = this.#feelings.get(who);
+    if (feelings !== undefined) this.#feelings.set(who, feel(feelings, event));
+  }
+
+  #rest(): void {
+    const nowMs = this.#clock.now();
+    for (const [id, feelings] of this.#feelings)
+      this.#feelings.set(id, feel(feelings, { type: 'time', ms: nowMs - this.#atMs }));
+    this.#atMs = nowMs;
   }
 }

@@ -3,29 +3,24 @@ import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { userMessage, type Item, type SpokenContent } from '../contract/item.ts';
 import type { VadWindow } from './microphone.ts';
 import { isBackchannelReply, isOwnVoice, judgeOverheard } from './overlap-classifier.ts';
-import type { OverlapKind } from '../contract/overlap.ts';
+import {
+  type OverlapKind,
+  recognitionProblem,
+  Utterance,
+  PendingUtterances,
+  type Mark,
+  type Understood,
+  type ListeningInput,
+} from './utterance.ts';
 import type { SessionContext } from '../history/context.ts';
 import { PreRoll } from './pre-roll.ts';
 import { TurnTimings } from '../contract/turn-timings.ts';
-import { PendingUtterances, type Mark } from './pending-utterances.ts';
-import { recognitionProblem, Utterance } from './utterance.ts';
 
 /** Longest utterance that is recognized; audio after that is dropped. */
 const maxUtteranceMs = 600_000;
 
 /** Pre-roll kept beyond the padding: the speech that the VAD needs to be sure. */
 const spareMs = 2_000;
-
-/** Outcome of an utterance, for the session to act on. */
-export interface Understood {
-  readonly utterance: Utterance;
-  readonly outcome: 'words' | 'nothing' | 'unclear' | 'failed';
-}
-
-/** Results of the ASR, posted to the session's queue. */
-export type ListeningInput =
-  | { readonly type: 'transcript'; readonly utterance: Utterance; readonly part: TranscriptPart }
-  | { readonly type: 'transcript-failure'; readonly utterance: Utterance; readonly reason: unknown };
 
 /** The user's side: keeps the pre-roll, recognizes the open utterance, commits it. */
 export class Listening {
@@ -138,13 +133,8 @@ export class Listening {
   #begin(atMs: number, over: Utterance['over']): Utterance {
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
     const { company, clock, newId, conversation } = this.#context;
-    const { keptAudioMs } = conversation;
-    const utterance = new Utterance(
-      newId('item'),
-      company.players.responder.sampleRate,
-      new TurnTimings(clock),
-      keptAudioMs,
-    );
+    const { sampleRate } = company.players.responder;
+    const utterance = new Utterance(newId('item'), sampleRate, new TurnTimings(clock), conversation.keptAudioMs);
     utterance.over = over;
     // Audio shortly before that is not recognized yet is part of the utterance: the user spoke on.
     for (const frame of this.#before.since(Math.min(atMs - padding, this.#unsettled.unjudgedFromMs)))
@@ -165,7 +155,10 @@ export class Listening {
     if (utterance === undefined) return undefined;
     this.#open = undefined;
     const spoke = this.#voicedMs > this.#heardMs - utterance.content.durationMs;
-    utterance.trace.speechEnded(spoke ? this.#lastVoicedArrivalMs : this.#context.clock.now(), this.#endpointing());
+    // What the endpoint waited for: audio, unless the client ends turns itself.
+    const audio = { decidedFromMs: this.#lastArrivalMs, silenceMs: this.#heardMs - this.#voicedMs };
+    const endpointing = this.#context.settings().turnDetection === null ? undefined : audio;
+    utterance.trace.speechEnded(spoke ? this.#lastVoicedArrivalMs : this.#context.clock.now(), endpointing);
     utterance.trace.mark('endpoint');
     utterance.item = { ...userMessage(utterance.id), content: [utterance.content] };
     const { conversation, emit } = this.#context;
@@ -191,8 +184,8 @@ export class Listening {
     utterance.close();
   }
 
-  /** Makes an item of the silence since `fromMs`; returns its id. */
-  commitSilence(fromMs: number): string {
+  /** Makes an item of the silence since `fromMs`. */
+  commitSilence(fromMs: number): void {
     const { conversation, emit, newId, company, settings } = this.#context;
     const { sampleRate } = company.players.responder;
     const durationMs = this.#heardMs - fromMs;
@@ -203,7 +196,6 @@ export class Listening {
     emit({ type: 'audio-committed', itemId: item.id, previousItemId });
     emit({ type: 'item-added', item, previousItemId });
     if (settings().transcribes) emit({ type: 'transcript-final', itemId: item.id, text: '', audioMs: durationMs });
-    return item.id;
   }
 
   /** Drops the open utterance, the overlap and the pre-roll. */
@@ -269,12 +261,6 @@ export class Listening {
   #outcome(utterance: Utterance, outcome: Understood['outcome']): Understood {
     this.#unclear = outcome !== 'words';
     return { utterance, outcome };
-  }
-
-  /** Returns what the endpoint waited for: audio; undefined if the client ends turns itself. */
-  #endpointing(): Parameters<TurnTimings['speechEnded']>[1] {
-    if (this.#context.settings().turnDetection === null) return undefined;
-    return { decidedFromMs: this.#lastArrivalMs, silenceMs: this.#heardMs - this.#voicedMs };
   }
 
   #settle(utterance: Utterance, text: string | null): void {

@@ -1,7 +1,7 @@
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { isBackchannel, wordsOf } from '../history/backchannels.ts';
-import type { OverlapKind, Sounded } from '../contract/overlap.ts';
-import type { Utterance } from './utterance.ts';
+import type { Sounded } from '../contract/item.ts';
+import type { OverlapKind, Utterance } from './utterance.ts';
 
 /** In a shorter sound, one or two words with low confidence may be a misrecognized backchannel. */
 const shortMs = 470;

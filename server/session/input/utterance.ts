@@ -3,8 +3,7 @@ import { EngineError } from '../../../voices/engine.ts';
 import { Queue } from '../../../voices/runtime/queue.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { Blocks, joined } from '../history/blocks.ts';
-import { addSound, type MessageItem, type SpokenContent } from '../contract/item.ts';
-import type { Sounded, OverlapKind } from '../contract/overlap.ts';
+import { addSound, type MessageItem, type SpokenContent, type Sounded } from '../contract/item.ts';
 import type { Problem } from '../contract/events.ts';
 import type { Responder } from '../contract/responder.ts';
 import type { TurnTimings } from '../contract/turn-timings.ts';
@@ -135,3 +134,80 @@ export function recognitionProblem(reason: unknown): Problem {
   if (reason instanceof EngineError) return { code: reason.code, message: reason.message };
   return { code: 'internal_error', message: 'Speech recognition failed.' };
 }
+
+/** Sound over a reply: words; backchannel or own echo (aside); or nothing clear, once it ended. */
+export type OverlapKind = 'words' | 'aside' | 'unclear';
+
+/** Longest time for which a sound over the reply is kept while it is unclassified: the latency of a slow recognizer. */
+const longestVerdictMs = 10_000;
+
+/** A point in the audio: how much has been processed, and when the last of it arrived, by the wall clock. */
+export interface Mark {
+  readonly heardMs: number;
+  readonly arrivedMs: number;
+}
+
+/** Utterances without a final transcript. */
+export class PendingUtterances {
+  readonly #begun = new Map<Utterance, Mark>();
+
+  add(utterance: Utterance, mark: Mark): void {
+    this.#begun.set(utterance, mark);
+  }
+
+  delete(utterance: Utterance): void {
+    this.#begun.delete(utterance);
+  }
+
+  /** True while one of them is an item of the conversation. */
+  get waiting(): boolean {
+    return [...this.#begun.keys()].some((utterance) => utterance.item !== undefined);
+  }
+
+  /** Start of the oldest unclassified overlap. */
+  get unjudgedFromMs(): number {
+    return Math.min(...this.#unjudged().map(([utterance]) => utterance.startMs ?? Infinity));
+  }
+
+  /** Returns the audio time from which pre-roll must be kept if the next utterance needs it from `fromMs` on. */
+  keptFromMs(fromMs: number, now: Mark): number {
+    const [first] = this.#unjudged();
+    if (first === undefined) return fromMs;
+    const [, begun] = first;
+    // Audio that came faster than real time did not take its length: the recognizer's latency is wall time.
+    const aheadMs = now.heardMs - begun.heardMs - (now.arrivedMs - begun.arrivedMs);
+    const oldestMs = now.heardMs - longestVerdictMs - Math.max(0, aheadMs);
+    return Math.min(fromMs, Math.max(oldestMs, this.unjudgedFromMs));
+  }
+
+  /** Drops the overlaps that are part of this utterance. */
+  dropPartsOf(whole: Utterance): void {
+    for (const [utterance] of this.#unjudged()) if (utterance !== whole) this.drop(utterance);
+  }
+
+  drop(utterance: Utterance | undefined): void {
+    if (utterance === undefined) return;
+    this.#begun.delete(utterance);
+    utterance.drop();
+  }
+
+  /** Drops all of them. */
+  close(): void {
+    for (const utterance of this.#begun.keys()) utterance.drop();
+  }
+
+  #unjudged(): [Utterance, Mark][] {
+    return [...this.#begun].filter(([{ tentative }]) => tentative);
+  }
+}
+
+/** Outcome of an utterance, for the session to act on. */
+export interface Understood {
+  readonly utterance: Utterance;
+  readonly outcome: 'words' | 'nothing' | 'unclear' | 'failed';
+}
+
+/** Results of the ASR, posted to the session's queue. */
+export type ListeningInput =
+  | { readonly type: 'transcript'; readonly utterance: Utterance; readonly part: TranscriptPart }
+  | { readonly type: 'transcript-failure'; readonly utterance: Utterance; readonly reason: unknown };

@@ -9,7 +9,7 @@ import { addSound, type CallItem, type MessageItem, type Speaker, type SpokenCon
 import type { SessionContext } from '../history/context.ts';
 import { WaitingCues } from '../contract/cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from '../contract/events.ts';
-import type { Moods } from '../history/moods.ts';
+import type { Moods } from '../history/participants.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../contract/responder.ts';
 import type { SessionSettings } from '../contract/settings.ts';
@@ -20,7 +20,10 @@ import { durationMs } from '../../../voices/audio.ts';
 export type ReplyStep =
   | { readonly type: 'slice'; readonly slice: SpeechSlice; readonly emotion?: Emotion | undefined }
   | { readonly type: 'text'; readonly text: string; readonly emotion?: Emotion | undefined }
-  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'scene-end' | 'users-turn' }>;
+  | Extract<
+      SpokenPart,
+      { type: 'reply-source' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'scene-end' | 'users-turn' }
+    >;
 
 /** One reply from its request to its end; provisional until its first audio has been sent. */
 export class Reply {
@@ -197,7 +200,7 @@ export class Reply {
       this.rest = step.type;
     } else if (step.type === 'cue') {
       this.cues.add(step);
-    } else if (step.type === 'mind') {
+    } else if (step.type === 'reply-source') {
       this.cues.drop();
       this.#mind = { name: step.name, ...(step.because === undefined ? {} : { because: step.because }) };
     } else if (step.type === 'usage') {

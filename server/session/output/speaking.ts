@@ -2,15 +2,14 @@ import { EngineError } from '../../../voices/engine.ts';
 import type { Feelings } from '../../../agents/feelings.ts';
 import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
-import type { CallItem, MessageItem } from '../contract/item.ts';
+import type { CallItem, MessageItem, Sounded } from '../contract/item.ts';
 import type { Problem, ReplyReason, ReplyRequest, ReplyStatus, SessionCommand } from '../contract/events.ts';
 import { SpeculativeReplies } from './speculative-replies.ts';
-import type { Sounded } from '../contract/overlap.ts';
 import { EndedReplies } from './ended-replies.ts';
 import { newReply, type Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from '../history/context.ts';
 import type { PlacedCue } from '../contract/cues.ts';
-import { messagesOf } from '../history/history.ts';
+import { messagesOf } from '../history/conversation.ts';
 import type { TurnTimings } from '../contract/turn-timings.ts';
 
 /** Grace time after the end of a reply in which its echo may still arrive. */

@@ -1,7 +1,5 @@
 import type { EndpointingTimeouts } from '../../../voices/turn-detector.ts';
-import type { OverlapKind } from '../contract/overlap.ts';
-import type { Understood } from '../input/listening.ts';
-import type { Utterance } from '../input/utterance.ts';
+import type { OverlapKind, Utterance, Understood } from '../input/utterance.ts';
 
 /**
  * Phase of the turn. `settling`: the user fell silent, perhaps for good (endpointing). `overlapping`: the user makes a

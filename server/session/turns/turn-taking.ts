@@ -5,13 +5,12 @@ import { EchoGate } from '../input/echo/echo-gate.ts';
 import type { OwnVoiceDetector } from '../input/echo/echo-voice.ts';
 import type { VadWindow } from '../input/microphone.ts';
 import type { Cast } from '../contract/responder.ts';
-import type { Listening, Understood } from '../input/listening.ts';
-import { PauseJudge, type PauseJudged } from './pause-judge.ts';
+import type { Listening } from '../input/listening.ts';
+import type { Understood, Utterance } from '../input/utterance.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Speaking } from '../output/speaking.ts';
 import { needsAudio, step } from './turn.ts';
 import { initialTurn, type TurnAction, type TurnEvent, type TurnPolicy, type TurnState } from './turn-state.ts';
-import type { Utterance } from '../input/utterance.ts';
 
 /**
  * How long before the end of a turn its speculative reply is begun: what an LLM and a TTS engine usually need for their
@@ -90,15 +89,17 @@ export class TurnTaking {
     if (this.#turn.phase === 'settling' && utterance === this.#parts.listening.current) this.#judge();
   }
 
-  /** Handles an utterance whose outcome is known. */
-  understood({ utterance, outcome }: Understood): void {
+  /** Handles an utterance whose outcome is known; undefined: not yet. */
+  understood(understood: Understood | undefined): void {
+    if (understood === undefined) return;
+    const { utterance, outcome } = understood;
     const { listening, speaking, voices } = this.#parts;
     if (!listening.waiting) speaking.release();
     if (utterance === this.#turn.answering) {
       listening.takeTrace();
       if (outcome === 'words') voices?.enroll(utterance);
     }
-    this.advance({ type: 'utterance-understood', utterance, outcome, heardMs: listening.heardMs });
+    this.advance({ type: 'utterance-understood', ...understood, heardMs: listening.heardMs });
   }
 
   /** Takes the turn detector's answer to a question that `pause` put. */
@@ -223,5 +224,53 @@ export class TurnTaking {
       context.emit({ type: 'speech-stopped', itemId: current.id, atMs: Math.round(heardMs) });
     }
     this.advance({ type: 'utterance-closed', utterance: listening.commit() });
+  }
+}
+
+/** The turn detector's verdict on a pause; undefined if it failed. */
+export interface PauseJudged {
+  readonly type: 'pause-judged';
+  readonly pause: object;
+  readonly completeness: number | undefined;
+}
+
+/** Asks the turn detector about the user's present pause; only the answer to the last question counts. */
+export class PauseJudge {
+  readonly #context: SessionContext<PauseJudged>;
+  #asked = new AbortController();
+
+  constructor(context: SessionContext<PauseJudged>) {
+    this.#context = context;
+  }
+
+  /**
+   * Asks for the end-of-turn probability. The answer comes as `pause-judged`; without a detector, or if it fails, it
+   * comes empty.
+   */
+  ask(utterance: Utterance): void {
+    this.#asked.abort(new Error('asked anew'));
+    this.#asked = new AbortController();
+    void this.#judge(utterance, this.#asked.signal);
+  }
+
+  isLast(pause: object): boolean {
+    return pause === this.#asked.signal;
+  }
+
+  async #judge(utterance: Utterance, pause: AbortSignal): Promise<void> {
+    const { turnDetector, settings, post, onFault } = this.#context;
+    const { language } = settings();
+    let completeness: number | undefined;
+    try {
+      completeness = await turnDetector?.endOfTurnProbability(utterance.tail(), {
+        signal: pause,
+        text: utterance.text,
+        ...(language === undefined ? {} : { language }),
+      });
+    } catch (fault) {
+      if (pause.aborted) return;
+      onFault(fault);
+    }
+    post({ type: 'pause-judged', pause, completeness });
   }
 }

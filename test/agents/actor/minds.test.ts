@@ -19,7 +19,7 @@ const timeout = new EngineError('fake-model', 'ENGINE_TIMEOUT', 'no token within
 describe('actor', () => {
   it('the actor names its model, streams the words and reports the tokens used', async () => {
     expect(await replyParts(actor(martha, fakeChat(['Come ', 'in.'])), ['Hello'])).toEqual([
-      { type: 'mind', name: 'fake-model' },
+      { type: 'reply-source', name: 'fake-model' },
       { type: 'text-delta', text: 'Come ' },
       { type: 'text-delta', text: 'in.' },
       { type: 'usage', inputTokens: 5, outputTokens: 2, cutShort: false },
@@ -97,14 +97,16 @@ describe('fallback', () => {
   it('the fallback stays out of the way while the model works', async () => {
     const parts = await replyParts(withFallback(actor(martha, fakeChat(['Come in.'])), lines), ['Hello']);
     expect(wordsOf(parts)).toBe('Come in.');
-    expect(parts.filter((part) => part.type === 'mind')).toEqual([{ type: 'mind', name: 'fake-model' }]);
+    expect(parts.filter((part) => part.type === 'reply-source')).toEqual([
+      { type: 'reply-source', name: 'fake-model' },
+    ]);
   });
 
   it('the fallback gives its whole reply if the model failed before its first word', async () => {
     const parts = await replyParts(withFallback(actor(martha, fakeChat([], { error: timeout })), lines), ['Hello']);
     expect(parts).toEqual([
-      { type: 'mind', name: 'fake-model' },
-      { type: 'mind', name: 'retrieval', because: 'ENGINE_TIMEOUT' },
+      { type: 'reply-source', name: 'fake-model' },
+      { type: 'reply-source', name: 'retrieval', because: 'ENGINE_TIMEOUT' },
       { type: 'text-delta', text: 'Good day, traveller.' },
       { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false },
     ]);
@@ -113,7 +115,13 @@ describe('fallback', () => {
   it('the fallback ends a reply that broke off with an evasion', async () => {
     const broken = actor(martha, fakeChat(['Well, I '], { error: timeout }));
     const parts = await replyParts(withFallback(broken, lines), ['Hello']);
-    expect(parts.map((part) => part.type)).toEqual(['mind', 'text-delta', 'mind', 'text-delta', 'usage']);
+    expect(parts.map((part) => part.type)).toEqual([
+      'reply-source',
+      'text-delta',
+      'reply-source',
+      'text-delta',
+      'usage',
+    ]);
     expect(martha.evasions).toContain(wordsOf(parts.slice(2)).trim());
   });
 
@@ -158,7 +166,7 @@ describe('fallback', () => {
     const circuit = createCircuitBreaker({ failureCount: 1 });
     circuit.failed('ENGINE_REFUSED');
     const parts = await replyParts(withFallback(actor(martha, fakeChat(['Yes.'])), lines, circuit), ['Hello']);
-    expect(parts[0]).toEqual({ type: 'mind', name: 'retrieval', because: 'ENGINE_REFUSED' });
+    expect(parts[0]).toEqual({ type: 'reply-source', name: 'retrieval', because: 'ENGINE_REFUSED' });
   });
 
   it('a success resets the failure count of the circuit breaker', () => {
@@ -197,7 +205,7 @@ describe('scripted lines', () => {
     const greetings = [0, 0.4, 0.9].map((share) => withScript(lines, () => share));
     const said = await Promise.all(greetings.map((agent) => replyParts(agent, [], { situation: 'greeting' })));
     expect(said.map(wordsOf)).toEqual(martha.greetings);
-    expect(said[0]?.[0]).toEqual({ type: 'mind', name: 'script' });
+    expect(said[0]?.[0]).toEqual({ type: 'reply-source', name: 'script' });
   });
 
   it('the same greeting does not come twice in a row', async () => {
@@ -231,7 +239,7 @@ describe('character agents of a server', () => {
       { model: openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' }), circuit: createCircuitBreaker() },
     ])(martha);
     expect(await replyParts(agent, ['Hello'])).toMatchObject([
-      { type: 'mind', name: 'small-model' },
+      { type: 'reply-source', name: 'small-model' },
       { text: 'Come ' },
       { text: 'in.' },
       { type: 'usage', inputTokens: 11, outputTokens: 7 },

@@ -198,11 +198,11 @@ describe('actor with functions', () => {
 
   it('the actor calls a function after it has spoken, or without a word', async () => {
     const types = (await play(says(['Martha: ', 'Wait.'], { calls, finish: 'tool_calls' }))).map((part) => part.type);
-    expect(types.filter((type) => type !== 'text-delta')).toEqual(['mind', 'tool-call', 'usage']);
+    expect(types.filter((type) => type !== 'text-delta')).toEqual(['reply-source', 'tool-call', 'usage']);
     expect(types.indexOf('tool-call')).toBeGreaterThan(types.lastIndexOf('text-delta'));
     await server?.[Symbol.asyncDispose]();
     expect(await play(says([], { calls, finish: 'tool_calls' }))).toMatchObject([
-      { type: 'mind', name: 'small-model' },
+      { type: 'reply-source', name: 'small-model' },
       { type: 'tool-call', callId: 'call_1', name: 'look_up', arguments: '{"what":"rain"}' },
       { type: 'usage', inputTokens: 11 },
     ]);
@@ -232,7 +232,7 @@ describe('scripted agent and functions', () => {
   it('an agent without an LLM ignores functions', async () => {
     const parts = await replyParts(openAgents()(martha), ['Hello'], { toolbox });
     expect(wordsOf(parts)).toBe('Good day, traveller.');
-    expect(parts.map((part) => part.type)).toEqual(['mind', 'text-delta', 'usage']);
+    expect(parts.map((part) => part.type)).toEqual(['reply-source', 'text-delta', 'usage']);
   });
 
   it('an agent without an LLM speaks up after a silence with an evasion, a different one each time', async () => {

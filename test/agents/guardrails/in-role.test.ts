@@ -59,7 +59,7 @@ async function play(
   };
   for await (const part of withGuardrail(actor(character, chat)).reply(asHistory(said), options)) {
     if (part.type === 'text-delta') text += part.text;
-    if (part.type === 'mind') minds += 1;
+    if (part.type === 'reply-source') minds += 1;
     if (part.type === 'usage') outputTokens = part.outputTokens;
   }
   return { text, violations, minds, outputTokens, chat };

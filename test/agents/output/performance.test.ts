@@ -79,7 +79,7 @@ describe('performance script', () => {
   it('the actor speaks neither thoughts nor actions of a model that was told to write them', async () => {
     const model = fakeChat(['[A spy', '?] (bows', ') Good day.']);
     expect(await replyParts(actor(smallCharacter(), model, { recipe: 'coser' }), ['Hello'])).toEqual([
-      { type: 'mind', name: 'fake-model' },
+      { type: 'reply-source', name: 'fake-model' },
       { type: 'cue', kind: 'thought', text: 'A spy?' },
       { type: 'cue', kind: 'action', text: 'bows' },
       { type: 'text-delta', text: 'Good day.' },

@@ -18,7 +18,7 @@ async function answer(character: Character, ...talk: string[]): Promise<string> 
 describe('retrieval agent', () => {
   it('the retrieval agent names itself, says the whole line and costs nothing', async () => {
     expect(await replyParts(retrievalAgent(martha), ['Do you have a room?'])).toEqual([
-      { type: 'mind', name: 'retrieval' },
+      { type: 'reply-source', name: 'retrieval' },
       { type: 'text-delta', text: 'One, with a draught in it.' },
       { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false },
     ]);

@@ -114,7 +114,7 @@ function slowMind(character: Character): CharacterAgent {
   return {
     character,
     async *reply(_history, { signal, onCost }) {
-      yield { type: 'mind', name: 'slow' };
+      yield { type: 'reply-source', name: 'slow' };
       await pause(firstTokenMs, undefined, { signal });
       let outputTokens = 0;
       for (const text of reply.split(/(?<=\s)/u)) {

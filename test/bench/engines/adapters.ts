@@ -4,7 +4,6 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { chatKinds } from '../../../agents/actor/open.ts';
-import type { AudioFrame } from '../../../voices/audio.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import type { OmniModel } from '../../../voices/omni.ts';
 import type { AdaptersByKind } from '../../../voices/calls/context.ts';
@@ -18,6 +17,7 @@ import { engineTable, type TabledEngine } from '../../conformance/engine-table.t
 import { vadFrames } from '../../fakes/speech-frames.ts';
 import { tone } from '../../fakes/vad.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
+import { phrasesOf, streamOf } from '../../fakes/spoken.ts';
 
 const repeats = 40;
 /** Number of hang-ups; each waits for the server to notice. */
@@ -117,7 +117,11 @@ async function openCall(tabled: TabledEngine, server: EngineServer, clip: string
   switch (tabled.role) {
     case 'asr': {
       const { engine } = await opened<SpeechRecognizer>(recognizerKinds, tabled, server);
-      return (signal) => counted(engine.transcribe(frames(), { signal }), ({ type }) => type === 'transcript-final');
+      return (signal) =>
+        counted(
+          engine.transcribe(streamOf(vadFrames(tone(1_600, 16_000), 16_000)), { signal }),
+          ({ type }) => type === 'transcript-final',
+        );
     }
     case 'llm': {
       const { engine } = await opened<ChatModel>(chatKinds, tabled, server);
@@ -129,7 +133,7 @@ async function openCall(tabled: TabledEngine, server: EngineServer, clip: string
       const voice: Voice = clones
         ? { kind: 'reference', wavPath: clip, transcript, language: 'en', consent: 'ours' }
         : { kind: 'preset', id: 'longxiaochun_v2' };
-      return (signal) => counted(engine.speak(one({ text: says }), { signal, voice }), () => true);
+      return (signal) => counted(engine.speak(phrasesOf(says), { signal, voice }), () => true);
     }
     case 'omni': {
       const { engine } = await opened<OmniModel>(omniKinds, tabled, server);
@@ -142,12 +146,4 @@ async function openCall(tabled: TabledEngine, server: EngineServer, clip: string
 
 async function* counted<Part>(parts: AsyncIterable<Part>, counts: (part: Part) => boolean): AsyncGenerator<Result> {
   for await (const part of parts) yield { part, counts: counts(part) };
-}
-
-async function* frames(): AsyncIterable<AudioFrame> {
-  yield* vadFrames(tone(1_600, 16_000), 16_000);
-}
-
-async function* one<Item>(item: Item): AsyncGenerator<Item> {
-  yield item;
 }

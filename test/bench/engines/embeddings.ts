@@ -6,7 +6,6 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { wireSampleRate } from '../../../server/protocol/limits.ts';
 import { concatSamples, type AudioFrame } from '../../../voices/audio.ts';
 import { kaldiFbank } from '../../../voices/dsp/fbank.ts';
 import { ffmpegPath } from '../../../voices/dsp/ffmpeg.ts';
@@ -22,6 +21,7 @@ import { callInRealTime, framesOf, openCallers, startFakeServer, type Notes } fr
 import { writeEmbeddingSized } from './embedding-model.ts';
 import { naiveFbank, naiveResample } from './naive-sound.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
+import { spoken } from '../../fakes/spoken.ts';
 
 const bench = 'embeddings';
 const rounds = 7;
@@ -156,12 +156,10 @@ async function* live(embedder: string, seconds: number): AsyncIterable<BenchRow>
 /** Speech that the real VAD detects. */
 async function question(): Promise<Float32Array> {
   const flite = openFlite();
-  async function* phrase(): AsyncIterable<{ text: string }> {
-    yield { text: 'Good evening. What are you most afraid of?' };
-  }
-  const chunks = await Array.fromAsync(flite.speak(phrase(), { signal, voice: { kind: 'preset', id: 'rms' } }));
+  const voice = { kind: 'preset', id: 'rms' } as const;
+  const samples = await spoken('Good evening. What are you most afraid of?', { synthesizer: flite, voice });
   await flite.close();
-  return resample(concatSamples(chunks.map(({ frame }) => frame.samples)), flite.sampleRate, wireSampleRate);
+  return samples;
 }
 
 /** Seconds of audio per CPU second of all threads, measured several times. */

@@ -1,6 +1,7 @@
 import { openEngines } from '../../../server/engines/engines.ts';
 import { readCharacters } from '../../../server/cast/cast.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
+import { phrasesOf } from '../../fakes/spoken.ts';
 
 const repeats = 20;
 const lengths = [
@@ -29,7 +30,7 @@ export async function* run(): AsyncIterable<BenchRow> {
       for (let repeat = 0; repeat < repeats; repeat += 1) {
         const startMs = performance.now();
         let audioMs = 0;
-        for await (const { frame } of synthesizer.speak(one(text), { signal, voice })) {
+        for await (const { frame } of synthesizer.speak(phrasesOf(text), { signal, voice })) {
           if (audioMs === 0) first.push(performance.now() - startMs);
           audioMs += (frame.samples.length / frame.sampleRate) * 1000;
         }
@@ -40,8 +41,4 @@ export async function* run(): AsyncIterable<BenchRow> {
     }
   }
   await engines.close();
-}
-
-async function* one(text: string): AsyncIterable<{ text: string }> {
-  yield { text };
 }

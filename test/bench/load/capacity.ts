@@ -5,6 +5,7 @@ import { openEmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
 import { silence } from '../../fakes/vad.ts';
 import { callInRealTime, framesOf, openCallers, startFakeServer, type FakeServer, type Notes } from './callers.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
+import { spoken } from '../../fakes/spoken.ts';
 
 const bench = 'capacity';
 const warmUpMs = 8_000;
@@ -112,12 +113,7 @@ function* rowsOf(what: string, level: Level): Iterable<BenchRow> {
 async function speak(text: string): Promise<Float32Array> {
   const voices = openEmbeddedVoices({ workers: 1, sampleRate: rate });
   const { synthesizer, voice } = voices.forCharacter({ gender: 'female' });
-  async function* phrases(): AsyncIterable<{ text: string }> {
-    yield { text };
-  }
-  const blocks: Float32Array[] = [];
-  const { signal } = new AbortController();
-  for await (const { frame } of synthesizer.speak(phrases(), { signal, voice })) blocks.push(frame.samples);
+  const samples = await spoken(text, { synthesizer, voice, sampleRate: rate });
   await voices.close();
-  return concatSamples(blocks);
+  return samples;
 }

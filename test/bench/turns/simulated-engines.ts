@@ -9,6 +9,7 @@ import type { SpeechRecognizer } from '../../../voices/recognizer.ts';
 import type { SpeechChunk, SpeechSynthesizer } from '../../../voices/synthesizer.ts';
 import type { Vad } from '../../../voices/vad.ts';
 import type { SimulatedTime } from './simulated-time.ts';
+import { phrasesOf } from '../../fakes/spoken.ts';
 
 interface Timed<Result> {
   readonly result: Result;
@@ -181,12 +182,9 @@ async function speakOnce(
   { voice, speed }: Parameters<SpeechSynthesizer['speak']>[1],
 ): Promise<Timed<readonly SpeechChunk[]>> {
   const { signal } = new AbortController();
-  async function* phrase(): AsyncIterable<{ text: string }> {
-    yield { text };
-  }
   const startMs = performance.now();
   const result: SpeechChunk[] = [];
   const options = { signal, voice, ...(speed === undefined ? {} : { speed }) };
-  for await (const chunk of synthesizer.speak(phrase(), options)) result.push(chunk);
+  for await (const chunk of synthesizer.speak(phrasesOf(text), options)) result.push(chunk);
   return { result, tookMs: performance.now() - startMs };
 }

@@ -1,4 +1,3 @@
-import { concatSamples } from '../../../voices/audio.ts';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { semitones, trackPitch } from '../../../voices/dsp/pitch.ts';
 import { resample } from '../../../voices/dsp/resampler.ts';
@@ -7,6 +6,7 @@ import { sharedPath } from '../../shared.ts';
 import { chinese, utterances, type SpokenClip } from '../kit/recordings.ts';
 import type { Span } from './turns-scene.ts';
 import { atLevel, cut, hum, rate } from './turns-sounds.ts';
+import { spoken as synthesized } from '../../fakes/spoken.ts';
 
 /** A sound made by a person, at 16 kHz and at the level of a user's voice. */
 export interface Voiced {
@@ -111,21 +111,15 @@ function vowelsOf({ name, samples }: SpokenClip): Voiced[] {
 }
 
 async function spoken(texts: readonly string[], voices: EmbeddedVoices): Promise<Voiced[]> {
-  const { signal } = new AbortController();
   const all: Voiced[] = [];
   for (const text of texts) {
     for (const preset of speakers) {
       const { synthesizer, voice } = voices.forCharacter({ flite: preset });
-      const blocks: Float32Array[] = [];
-      for await (const { frame } of synthesizer.speak(one(text), { signal, voice })) blocks.push(frame.samples);
-      all.push(made(`${text} ${preset.id}`, trimmed(concatSamples(blocks))));
+      const sound = await synthesized(text, { synthesizer, voice, sampleRate: rate });
+      all.push(made(`${text} ${preset.id}`, trimmed(sound)));
     }
   }
   return all;
-}
-
-async function* one(text: string): AsyncIterable<{ text: string }> {
-  yield { text };
 }
 
 /** Removes audio more than 30 dB below the peak from both ends. */

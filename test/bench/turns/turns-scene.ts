@@ -168,7 +168,7 @@ function scriptedMind(character: Character, text: string): CharacterAgent {
   return {
     character,
     async *reply(_history, { signal }) {
-      yield { type: 'mind', name: 'script' };
+      yield { type: 'reply-source', name: 'script' };
       for (const delta of text.split(/(?<=\s)/u)) {
         signal.throwIfAborted();
         yield { type: 'text-delta', text: delta };

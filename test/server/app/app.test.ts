@@ -13,7 +13,7 @@ const key = 'hush-hush';
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 const withKey = { apiKeys: `another,${key}` };
 
-/** The server of the rig, asked for exactly this path: `fetch` would tidy it up first. */
+/** The rig's server, with requests for the exact path, which `fetch` would normalize. */
 async function open(flags: Record<string, string> = {}) {
   const server = await serve({ flags });
   const ask = async (path: string, headers: Record<string, string> = {}) => {

@@ -1,13 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { WebSocket } from 'ws';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 afterEach(() => void vi.useRealTimers());
-
-const stopping = { code: 1001, reason: 'server_stopping' };
 
 /** Engines whose replies end when they are told to. */
 function patient(): Engines & { readonly finish: () => void } {
@@ -23,7 +20,7 @@ function patient(): Engines & { readonly finish: () => void } {
         agent: {
           character,
           async *reply(_history, { signal }) {
-            yield { type: 'mind', name: 'patient' };
+            yield { type: 'reply-source', name: 'patient' };
             yield { type: 'text-delta', text: 'One two three. ' };
             const aborted = new Promise<never>((_resolve, reject) => {
               signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
@@ -56,25 +53,6 @@ describe('drain', () => {
     const request = await ask('/v1/chat/completions', { body: { messages: [{ role: 'user', content: 'Hi' }] } });
     expect([request.status, request.body.error.code]).toEqual([503, 'server_draining']);
     answered.socket.terminate();
-  });
-
-  it('closes idle sessions at once and others after their reply has finished', async () => {
-    const { sessions, idle, answered, engines } = await serveTwo();
-    const drained = sessions.drain(60_000);
-    expect(await idle.closed).toEqual(stopping);
-    expect(answered.socket.readyState).toBe(WebSocket.OPEN);
-    engines.finish();
-    expect((await answered.until('response.done'))['response']).toMatchObject({ status: 'completed' });
-    expect(await answered.closed).toEqual(stopping);
-    await drained;
-    expect(sessions.active).toBe(0);
-  });
-
-  it('closes a session in the middle of a reply when the drain timeout is over', async () => {
-    const { sessions, answered } = await serveTwo();
-    const drained = sessions.drain(1);
-    expect(await answered.closed).toEqual(stopping);
-    await drained;
   });
 
   it('finishes a running HTTP request before it stops', async () => {

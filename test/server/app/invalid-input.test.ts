@@ -1,20 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { openOpenaiChat } from '../../../agents/chats/openai-chat.ts';
-import { openAgents } from '../../../agents/actor/open.ts';
-import type { Character } from '../../../characters/character.ts';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { keepAlive } from '../../../server/connections/socket-transport.ts';
 import { limits } from '../../../server/protocol/limits.ts';
-import { cascade } from '../../../server/responders/responder.ts';
-import type { Responder } from '../../../server/session/contract/responder.ts';
 import { concatSamples, pcm16FromFloats } from '../../../voices/audio.ts';
-import { EngineError } from '../../../voices/engine.ts';
 import { orderViolations, type RecordedEvent } from '../../conformance/realtime-order.ts';
-import { diesAfter, openChatServer } from '../../fakes/servers/chat-server.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
@@ -28,7 +20,7 @@ afterEach(() => {
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
 });
 
-/** The server of the rig, with these engines, and clients that keep at a conversation. */
+/** The rig's server with these engines, and clients that hold conversations. */
 async function open(engines: Engines = fakeEngines()) {
   const server = await serve({ engines, flags: { keptAudioSeconds: '60' } });
   return {
@@ -54,19 +46,19 @@ async function call(url: string) {
     of: (type: string): Wire[] => events.filter((event) => event.type === type),
     codes: () => client.of('error').map((event) => event.error.code as string),
     send: (event: unknown) => socket.send(JSON.stringify(event)),
-    /** Appends sound, all at once. */
+    /** Appends audio, all at once. */
     append: (...blocks: Float32Array[]) =>
       client.send({ type: 'input_audio_buffer.append', audio: base64(concatSamples(blocks)) }),
     say: (text: string) => {
       client.send(itemWith({ type: 'input_text', text }));
       client.send({ type: 'response.create' });
     },
-    /** Waits for so many events of a type; resolves to the last of them. */
+    /** Waits for this many events of a type; resolves to the last of them. */
     async until(type: string, count = 1): Promise<Wire> {
       while (client.of(type).length < count) await Promise.race([once(socket, 'message'), gone]);
       return client.of(type)[count - 1];
     },
-    /** A typed turn from here to its end: that the session lives. */
+    /** A complete typed turn, to show that the session lives. */
     async answers(): Promise<void> {
       const before = client.of('response.done').length;
       client.say('Are you there?');
@@ -85,11 +77,6 @@ function itemWith(part: unknown, id?: string): unknown {
 }
 
 const minute = itemWith({ type: 'input_audio', audio: base64(tone(60_000)), transcript: 'long' }, 'minute');
-
-/** Serves each of two characters with engines of its own, so that what one hears or says is never the other's. */
-function twoWorlds(alice: Engines, holmes: Engines): Engines {
-  return { ...holmes, responderFor: (who) => (who.id === 'alice' ? alice : holmes).responderFor(who) };
-}
 
 describe('invalid frame', () => {
   const frames: [what: string, frame: string | Buffer, code?: string][] = [
@@ -211,90 +198,5 @@ describe('client pace', () => {
     expect(server?.bufferedAmount).toBeLessThan(2 * limits.unsentBytes);
     await other.answers();
     await expect.poll(health).toContain('"active":1');
-  });
-});
-
-describe('two sessions', () => {
-  it('releases all engines of a session whose client vanishes in the middle of a turn', async () => {
-    const engines = fakeEngines({ says: ['One two three four five six seven eight nine ten. '.repeat(20)] });
-    let working = 0;
-    async function* counted<Part>(work: AsyncIterable<Part>): AsyncIterable<Part> {
-      working += 1;
-      try {
-        yield* work;
-      } finally {
-        working -= 1;
-      }
-    }
-    const responderFor = (who: Character): Responder => {
-      const inner = engines.responderFor(who);
-      const listen: Responder['listen'] = (...given) => counted(inner.listen(...given));
-      return { ...inner, listen, reply: (...given) => counted(inner.reply(...given)) };
-    };
-    const { call, health } = await open({ ...engines, responderFor });
-    const [talking, listening] = [await call(), await call()];
-    talking.append(tone(600));
-    listening.say('Tell me everything.');
-    await talking.until('input_audio_buffer.speech_started');
-    await listening.until('response.output_audio.delta', 3);
-    expect([working, engines.fakeVad.openStreams]).toEqual([2, 2]);
-    talking.socket.terminate();
-    listening.socket.terminate();
-    await expect.poll(health).toContain('"active":0');
-    await expect.poll(() => [working, engines.fakeVad.openStreams]).toEqual([0, 0]);
-  });
-
-  it('keeps transcripts and replies of two sessions apart', async () => {
-    const words = (name: string): string[] => Array.from({ length: 4 }, (_, index) => `${name} ${index}`);
-    const world = (name: string): Engines =>
-      fakeEngines({ hears: words(`${name} asks`), says: words(`${name} answers`) });
-    const { call } = await open(twoWorlds(world('alice'), world('holmes')));
-    const both = { alice: await call('alice'), holmes: await call('sherlock-holmes') };
-    for (let turn = 1; turn <= 4; turn += 1) {
-      for (const client of Object.values(both)) client.append(tone(600), silence(1_000));
-      await Promise.all(Object.values(both).map((client) => client.until('response.done', turn)));
-    }
-    for (const [name, client] of Object.entries(both)) {
-      const heard = client.of('conversation.item.input_audio_transcription.completed').map((event) => event.transcript);
-      const said = client.of('response.output_audio_transcript.done').map((event) => event.transcript.trim());
-      expect(heard).toEqual(words(`${name} asks`));
-      expect(said).toEqual(words(`${name} answers`));
-    }
-  });
-
-  const broken = new EngineError('broken', 'ENGINE_UNAVAILABLE', 'it is broken');
-  const faults: [what: string, engines: Engines, status: string | undefined][] = [
-    ['ASR engine', fakeEngines({ hears: [broken] }), undefined],
-    ['LLM', fakeEngines({ says: [new TypeError('a bug')] }), 'failed'],
-    ['TTS engine', fakeEngines({ synthesizer: fakeSynthesizer({ failOn: 'two', error: broken }) }), 'failed'],
-  ];
-  for (const [what, engines, status] of faults) {
-    it(`serves one session undisturbed while the ${what} of another breaks`, async () => {
-      const { call } = await open(twoWorlds(engines, fakeEngines({ says: ['One two three. '.repeat(3)] })));
-      const [unlucky, other] = [await call('alice'), await call('sherlock-holmes')];
-      const turn = other.answers();
-      unlucky.append(tone(600), silence(1_000));
-      if (status === undefined) await unlucky.until('conversation.item.input_audio_transcription.failed');
-      else expect((await unlucky.until('response.done')).response.status).toBe(status);
-      await turn;
-      unlucky.send({ type: 'session.update', session: {} });
-      await unlucky.until('session.updated');
-    });
-  }
-
-  it('answers with a line of the character if the chat server dies in the middle of a sentence', async () => {
-    await using chat = await openChatServer(diesAfter('My dear fellow, ', 'it is elemen'));
-    const mind = openAgents([{ model: openOpenaiChat({ ...chat, model: 'fake' }) }]);
-    const fakes = fakeEngines({ hears: ['who are you'] });
-    const responderFor = (who: Character): Responder => cascade({ ...fakes, ...fakes.voiceOf(who), agent: mind(who) });
-    const { call } = await open(twoWorlds(fakeEngines(), { ...fakes, responderFor }));
-    const [other, unlucky] = [await call('alice'), await call('sherlock-holmes')];
-    const turn = other.answers();
-    unlucky.append(tone(600), silence(1_000));
-    const { response } = await unlucky.until('response.done');
-    expect(response.status).toBe('completed');
-    expect(response.x_dramatis.mind.because).toMatch(/^ENGINE_/);
-    expect(response.output[0].content[0].transcript.length).toBeGreaterThan(10);
-    await turn;
   });
 });

@@ -43,7 +43,7 @@ describe('characters remove', () => {
     const refused = await dramatis('characters', 'remove', 'twin');
     expect(refused).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('plays in the scene "At home". Remove'),
+      stderr: expect.stringContaining('appears in the scene "At home". Remove'),
     });
     expect(existsSync(pack)).toBe(true);
     await rm(path.join(packs, 'scenes', 'home.json'));
@@ -74,10 +74,10 @@ describe('broken packs and scenes', () => {
     expect(status).toBe(0);
     const told = err.trim().split('\n').toSorted();
     expect(told).toEqual([
-      expect.stringMatching(/^Left out: .*blank.card\.json: .*name/),
-      expect.stringMatching(/^Left out: .*empty-chair\.json: there is no character "gone"$/),
-      expect.stringMatching(/^Left out: .*scenes.torn\.json: not valid JSON$/),
-      expect.stringMatching(/^Left out: .*torn.card\.json: not valid JSON$/),
+      expect.stringMatching(/^Skipped: .*blank.card\.json: .*name/),
+      expect.stringMatching(/^Skipped: .*empty-chair\.json: there is no character "gone"$/),
+      expect.stringMatching(/^Skipped: .*scenes.torn\.json: not valid JSON$/),
+      expect.stringMatching(/^Skipped: .*torn.card\.json: not valid JSON$/),
     ]);
     expect(err).not.toMatch(/[^\P{Cc}\n]/u);
   });

@@ -15,7 +15,7 @@ import { tone } from '../../fakes/vad.ts';
 
 const main = path.resolve(import.meta.dirname, '../../../server/main.ts');
 
-/** Clips that are cloned say who allowed it. */
+/** True if reference clips carry the consent of their speaker. */
 const clipsHaveConsent = 'consentSchema' in defaultClip;
 if (!clipsHaveConsent) console.warn('Skipped: clips of the roles. Engines files here know no consent.');
 

@@ -6,7 +6,7 @@ import type { Fault } from '../../fakes/servers/faults.ts';
 const json = { 'content-type': 'application/json' };
 const route = 'POST /v1/embeddings';
 
-/** Answers with the same point for each text. */
+/** Answers with the same embedding for each text. */
 function openServer(point: readonly unknown[] = [0.6, 0.8], status = 200): Promise<EngineServer> {
   return openEngineServer({
     [route]: (seen) => {
@@ -54,15 +54,15 @@ it('reports one line with the remedy for each way an embedding server can fail',
     return line;
   };
   expect(await broken({ kind: 'status', status: 401 })).toMatch(
-    /^✗ .*the key was not accepted \(401\). Check DRAMATIS_EMBEDDINGS_API_KEY/,
+    /^✗ .*rejected the key \(401\). Check DRAMATIS_EMBEDDINGS_API_KEY/,
   );
   expect(await found(server, 'bge-m4')).toMatch(
-    /no model "bge-m4", but bge-m3:latest, other. Set DRAMATIS_EMBEDDINGS_MODEL/,
+    /no model "bge-m4"\. It has bge-m3:latest, other\. Set DRAMATIS_EMBEDDINGS_MODEL/,
   );
   expect(await broken({ kind: 'status', status: 404 }, route)).toMatch(
-    /knows no such model or address \(404\). Check DRAMATIS_EMBEDDINGS_MODEL and DRAMATIS_EMBEDDINGS_BASE_URL/,
+    /does not know the model or the path \(404\). Check DRAMATIS_EMBEDDINGS_MODEL and DRAMATIS_EMBEDDINGS_BASE_URL/,
   );
-  expect(await broken({ kind: 'page' }, route)).toMatch(/^✗ .*not JSON. Check DRAMATIS_EMBEDDINGS_BASE_URL/);
+  expect(await broken({ kind: 'page' }, route)).toMatch(/^✗ .*invalid JSON. Check DRAMATIS_EMBEDDINGS_BASE_URL/);
   expect(await found(zeros)).toMatch(/^✗ .*only zeros. Use another model/);
   expect(await found(words)).toMatch(/^✗ .*no embeddings/);
   expect(await found({ url: 'http://127.0.0.1:1' })).toMatch(

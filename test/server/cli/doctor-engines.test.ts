@@ -19,7 +19,7 @@ import { characters } from '../../rigs/serve-rig.ts';
 const opened: AsyncDisposable[] = [];
 afterAll(() => Promise.all(opened.map((each) => each[Symbol.asyncDispose]())));
 
-/** A server that is closed in the end, broken in this way from the start. */
+/** A server with this fault; closed after the tests. */
 async function broken(server: Promise<EngineServer>, fault?: Fault, route?: string): Promise<string> {
   const each = await server;
   opened.push(each);
@@ -27,7 +27,7 @@ async function broken(server: Promise<EngineServer>, fault?: Fault, route?: stri
   return each.url;
 }
 
-/** What answers every connection with something that is no HTTP. */
+/** A server that answers every connection with something other than HTTP. */
 async function openMailServer(): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -50,9 +50,9 @@ async function findings(file: string, environment: Readonly<Record<string, strin
 it('reports engines that work with their latency', async () => {
   await using servers = await openCascadeServers();
   expect(await findings(servers.file)).toEqual([
-    expect.stringMatching(/^✓ asr ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; hears after \d+ ms$/),
-    expect.stringMatching(/^✓ llm llama openai-chat: 127\.0\.0\.1:\d+ has llama; answers after \d+ ms$/),
-    expect.stringMatching(/^✓ tts mouth openai-speech: .* speaks after \d+ ms$/),
+    expect.stringMatching(/^✓ ASR ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; transcribes after \d+ ms$/),
+    expect.stringMatching(/^✓ LLM llama openai-chat: 127\.0\.0\.1:\d+ has llama; answers after \d+ ms$/),
+    expect.stringMatching(/^✓ TTS mouth openai-speech: .* synthesizes after \d+ ms$/),
   ]);
 });
 
@@ -128,35 +128,37 @@ it('reports one line with the remedy for each engine that is broken in its own w
     llm: Object.keys(minds),
     tts: Object.keys(synthesizers),
     omni: Object.keys(omnis),
-    turns: { kind: 'smart-turn', model: '/nowhere/smart-turn.onnx' },
+    turnDetector: { kind: 'smart-turn', model: '/nowhere/smart-turn.onnx' },
   });
   const lines = await findings(file, { GOOD_KEY: 'sk-good' });
-  const about = (name: string): readonly string[] => lines.filter((line) => line.split(' ')[2] === name);
+  const about = (name: string): readonly string[] =>
+    lines.filter((line) => new RegExp(`^[✗✓]?.includes(` (?:ASR|LLM|TTS|omni|turn detector) ${name} `).test(line));
   const wanted: Readonly<Record<string, RegExp>> = {
-    'wrong-port': /^✗ recognizer .*cannot be reached \(ECONNREFUSED\)\. Check "baseUrl" of the engine "wrong-port"/,
-    'wrong-model': /^✗ recognizer .*no model "large-v9", but whisper\. Set "model" of the engine "wrong-model"/,
-    failing: /^✗ recognizer .*the server failed \(500\)\. Look into its log/,
-    'no-socket': /^✗ recognizer .*knows no such model or address \(404\)\. Check .*"baseUrl" of the engine "no-socket"/,
-    loading: /^✗ recognizer .*still loading its model\. Try again/,
-    locked: /^✗ mind .*the key was not accepted \(401\)\. Check the variable that "apiKeyEnv" of the engine "locked"/,
-    keyless: /^✗ mind .*NOBODY_HAS_SET_THIS is not set\. Put the engine's key into it/,
-    'no-tls':
-      /^✗ mind .*no secure connection .*Check whether "baseUrl" of the engine "no-tls" begins with the right one/,
-    'own-certificate': /^✗ mind .*certificate .*NODE_EXTRA_CA_CERTS/,
-    mail: /^✗ mind .*does not speak HTTP .*Check "baseUrl" of the engine "mail"/,
-    fine: /^✓ mind .*has llama; answers after \d+ ms$/,
-    page: /^✗ synthesizer .*text\/html instead of sound\. Check "baseUrl" of the engine "page"/,
-    mute: /^✗ synthesizer .*no answer within 0\.05 s\. Is the server overloaded/,
-    silent: /^✗ synthesizer .*no sound \(0 ms\)\. Look into its log/,
-    spent: /^✗ synthesizer .*too many requests, or the quota is used up \(429\)\. Wait a minute, or look at your plan/,
-    clipless: /^✗ synthesizer .*voice of a clip only\. Give the character one, or everybody \("\*"\), in "references"/,
-    'lost-clip': /^✗ synthesizer .*no reference clip \/nowhere\/martha\.wav\. Check "references"/,
-    unknown: /^✗ synthesizer .*The engine "unknown" \(openai-speech\): dialect: Invalid option/,
-    'omni-fine': /^✓ omni .*has gpt-audio; hears and speaks after \d+ ms$/,
-    'omni-model': /^✗ omni .*no model "gpt-4o-audio-preview", but gpt-audio\. Set "model" of the engine "omni-model"/,
-    'omni-mute': /^✗ omni .*answered without sound\. Check that the server serves all of the model/,
-    'omni-refuses': /^✗ omni .*the key was not accepted \(invalid_api_key\)\. Check/,
-    'smart-turn': /^✗ turns .*\/nowhere\/smart-turn\.onnx/,
+    'wrong-port': /^✗ ASR .*cannot be reached \(ECONNREFUSED\)\. Check "baseUrl" of the engine "wrong-port"/,
+    'wrong-model': /^✗ ASR .*no model "large-v9"\. It has whisper\. Set "model" of the engine "wrong-model"/,
+    failing: /^✗ ASR .*the server failed \(500\)\. Check its log/,
+    'no-socket': /^✗ ASR .*does not know the model or the path \(404\)\. Check .*"baseUrl" of the engine "no-socket"/,
+    loading: /^✗ ASR .*still loading its model\. Try again/,
+    locked: /^✗ LLM .*rejected the key \(401\)\. Check the variable named by "apiKeyEnv" of the engine "locked"/,
+    keyless: /^✗ LLM .*NOBODY_HAS_SET_THIS is not set\. Put the engine's key into it/,
+    'no-tls': /^✗ LLM .*the TLS connection failed .*Check whether "baseUrl" of the engine "no-tls" must begin with http or https/,
+    'own-certificate': /^✗ LLM .*certificate .*NODE_EXTRA_CA_CERTS/,
+    mail: /^✗ LLM .*does not speak HTTP .*Check "baseUrl" of the engine "mail"/,
+    fine: /^✓ LLM .*has llama; answers after \d+ ms$/,
+    page: /^✗ TTS .*text\/html instead of audio\. Check "baseUrl" of the engine "page"/,
+    mute: /^✗ TTS .*no response within 0\.05 s\. Is the server overloaded/,
+    silent: /^✗ TTS .*no audio \(0 ms\)\. Check its log/,
+    spent: /^✗ TTS .*too many requests, or the quota is used up \(429\)\. Wait a minute, or check your plan/,
+    clipless:
+      /^✗ TTS .*only clones voices from clips\. Set a clip for the character, or for all \("\*"\), in "references"/,
+    'lost-clip': /^✗ TTS .*the reference clip \/nowhere\/martha\.wav does not exist\. Check "references"/,
+    unknown: /^✗ TTS .*The engine "unknown" \(openai-speech\): dialect: Invalid option/,
+    'omni-fine': /^✓ omni .*has gpt-audio; replies with speech after \d+ ms$/,
+    'omni-model':
+      /^✗ omni .*no model "gpt-4o-audio-preview"\. It has gpt-audio\. Set "model" of the engine "omni-model"/,
+    'omni-mute': /^✗ omni .*replied without audio\. Check that the server serves the complete model/,
+    'omni-refuses': /^✗ omni .*rejected the key \(invalid_api_key\)\. Check/,
+    'smart-turn': /^✗ turn detector .*\/nowhere\/smart-turn\.onnx/,
   };
   for (const [name, line] of Object.entries(wanted))
     expect([name, about(name)]).toEqual([name, [expect.stringMatching(line)]]);

@@ -15,7 +15,7 @@ import { fakeEngines } from '../../fakes/engines.ts';
 import { tone } from '../../fakes/vad.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
-/** A ledger in which each owner was done at these milliseconds. */
+/** A latency breakdown in which each component finished at these milliseconds. */
 function ledger(ends: Partial<Record<LatencyComponent, number>>, sentMs: number): Latency {
   const totalMs = Math.max(sentMs, ends.delivery ?? 0);
   return {

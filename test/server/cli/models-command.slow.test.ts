@@ -54,7 +54,7 @@ it('resumes a killed models pull and installs the file byte for byte', async () 
   expect(listed[0]?.folder).toBe(path.join(dataDir, 'models', 'tiny'));
   const verified = await run(process.execPath, command('verify', '--json'));
   expect(JSON.parse(verified.stdout)).toMatchObject([{ id: 'tiny', ok: true }]);
-  // What is there and not whole is not passed over in silence.
+  // A damaged model is reported.
   await truncate(path.join(dataDir, 'models', 'tiny', 'tiny.onnx'), 1_000);
   const damaged = { code: 1, stdout: expect.stringContaining('✗ tiny is incomplete') };
   await expect(run(process.execPath, command('verify'))).rejects.toMatchObject(damaged);

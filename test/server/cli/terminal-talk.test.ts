@@ -11,7 +11,7 @@ import { serve } from '../../rigs/serve-rig.ts';
 /** Ten seconds of speech. */
 const long = `One${' two three four five six seven eight nine ten'.repeat(10)}.`;
 
-/** A program that plays: what it was given, and how often it was cut off. */
+/** A playback program: records its audio and how often it was flushed. */
 function fakePlayer() {
   const written: Uint8Array[] = [];
   return {
@@ -107,7 +107,7 @@ describe('terminal conversation', () => {
     await expect.poll(alice.printed).toContain('Good day.\n');
     proxy.cut();
     await expect.poll(alice.printed).toContain('[connection lost');
-    await expect.poll(alice.printed).toContain('[connected again]');
+    await expect.poll(alice.printed).toContain('[reconnected]');
     alice.hear(tone(600));
     alice.hear(silence(1_000));
     await expect.poll(alice.printed).toContain('Curiouser.\n');

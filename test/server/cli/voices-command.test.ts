@@ -36,7 +36,7 @@ describe('dramatis voices', () => {
     await mkdir(path.dirname(placeOf('lonely')));
     await writeFile(placeOf('lonely'), JSON.stringify({ ...record, id: 'lonely' }));
     const { stdout } = await voices(dataDir, 'show', 'lonely');
-    expect(stdout).toMatch(/^chosen +the only clip that is fit$/m);
+    expect(stdout).toMatch(/^chosen +the only usable clip$/m);
     await rm(path.dirname(placeOf('lonely')), { recursive: true });
   });
 

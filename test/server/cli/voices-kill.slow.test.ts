@@ -15,7 +15,7 @@ const { folder, encoder, on, adding, added } = await openVoicesRig();
 const start = (args: readonly string[], stdio: StdioOptions = 'ignore') =>
   spawn(process.execPath, ['server/main.ts', 'voices', ...args], { stdio });
 
-/** Runs until a line of progress matches, then kills it, as a power cut would. */
+/** Runs until a line of progress matches, then kills the process. */
 async function killedAt(dataDir: string, pattern: RegExp): Promise<void> {
   const child = start(adding(dataDir), ['ignore', 'ignore', 'pipe']);
   const exit = once(child, 'exit');
@@ -25,7 +25,7 @@ async function killedAt(dataDir: string, pattern: RegExp): Promise<void> {
   expect(await exit).toEqual([null, 'SIGKILL']);
 }
 
-/** Runs until so many things have changed on disk, then kills it: between any two of its writes, and within them. */
+/** Runs until this many changes on disk, then kills the process, between or within its writes. */
 async function killedAfter(changes: number, dataDir: string): Promise<unknown> {
   await mkdir(dataDir, { recursive: true });
   const watcher = watch(dataDir, { recursive: true });
@@ -74,7 +74,7 @@ describe('dramatis voices add', () => {
       const first = start(adding(dataDir), ['ignore', 'ignore', 'pipe']);
       const exit = once(first, 'exit');
       const lines = createInterface({ input: first.stderr! })[Symbol.asyncIterator]();
-      // It has the voice once it says anything of a clip.
+      // It holds the lock once it reports a clip.
       await lines.next();
       first.kill('SIGSTOP');
       const second = {

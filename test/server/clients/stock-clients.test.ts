@@ -18,7 +18,7 @@ const key = 'a-key';
 /** The server of the rig, with a key. */
 const open = (engines: Engines) => serve({ engines, flags: { apiKeys: key } });
 
-/** What is heard in a reply: how long it is, and how loud on average. */
+/** Length and average level of a reply. */
 function hearing(pcm16: readonly Uint8Array[]): { readonly seconds: number; readonly level: number } {
   const samples = concatSamples(pcm16.map((bytes) => floatsFromPcm16(Buffer.from(bytes))));
   const level = samples.reduce((sum, sample) => sum + Math.abs(sample), 0) / Math.max(1, samples.length);
@@ -35,7 +35,7 @@ const script = {
   hears: ['hello there', 'stop that', 'go on'],
   says: ['One two three.', long, 'Very well.', 'Indeed.'],
 };
-/** What has been said when the user interrupts the second reply. */
+/** The conversation when the user interrupts the second reply. */
 const begun = ['hello there', 'One two three.', 'stop that'];
 
 let real: Engines;
@@ -45,13 +45,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => real.close());
 
-/** What the user says to the real engines. */
+/** The user's speech for the real engines. */
 async function question(): Promise<Float32Array> {
   const lincoln = characters.get('abraham-lincoln')!;
   return concatSamples([silence(500), await spoken('Who are you?', real.voiceOf(lincoln))]);
 }
 
-/** That the character said one of its own lines, and was to be heard. */
+/** Checks that the character spoke one of its own lines audibly. */
 function expectOwnLine(id: string, said: string, pcm16: readonly Uint8Array[]): void {
   expect(characters.get(id)?.lines.map((line) => line.reply)).toContain(said.trim());
   const { seconds, level } = hearing(pcm16);
@@ -155,7 +155,7 @@ describe('openai package', () => {
 });
 
 describe('@openai/agents-realtime', () => {
-  /** A session of an agent; records everything, and what the SDK makes of it. */
+  /** A session of an agent; records events, faults and the SDK's history. */
   async function connect(port: number, model: string, tools: ReturnType<typeof tool>[] = []) {
     const agent = new RealtimeAgent({ name: 'Guest', instructions: 'It rains.', voice: 'marin', tools });
     const session = new RealtimeSession(agent, { transport: 'websocket', model, historyStoreAudio: true });
@@ -177,7 +177,7 @@ describe('@openai/agents-realtime', () => {
       faults,
       sound,
       told,
-      /** What the SDK believes was said: by whom, and in which words. */
+      /** Roles and words of the SDK's history. */
       history: () =>
         history.flatMap((item) => {
           if (item.type !== 'message') return [];
@@ -200,7 +200,7 @@ describe('@openai/agents-realtime', () => {
     expect(hearing(client.sound)).toEqual({ seconds: 0.3, level: expect.closeTo(0.2, 2) });
     await client.until(() => client.history().join() === 'user: hello there,assistant: One two three.');
 
-    // The SDK takes speech for an interruption until a reply can have been played to its end.
+    // The SDK counts speech as an interruption until the reply's playback would have ended.
     await atThePaceOfSpeech(silence(500), client.append);
     client.sound.length = 0;
     client.append(concatSamples([tone(600), silence(1_000)]));

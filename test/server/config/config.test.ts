@@ -34,7 +34,7 @@ function read(
   return readConfig({ flags, environment, file });
 }
 
-/** What is said about a configuration that is refused. */
+/** The error of a refused configuration. */
 function refusal(sources: Parameters<typeof read>[0]): string {
   try {
     read(sources);

@@ -24,7 +24,7 @@ function namesIn(settings: PlanSettings): Record<string, string[]> {
   );
 }
 
-/** What is said about engines that are refused. */
+/** The error of refused engines. */
 async function refusal(content: unknown, settings: PlanSettings = {}): Promise<string> {
   const engines = await fileWith(content);
   try {

@@ -14,7 +14,7 @@ import { enginesFile, serveOn } from '../../rigs/engine-rig.ts';
 
 const reply = 'Good evening, traveller. Mind the step.';
 
-/** Two engines of each sort, the first of which is broken where a test breaks it. */
+/** Two engines for each stage; a test may break the first. */
 async function openChains() {
   const servers = {
     ear: await openTranscriptionServer({ text: 'the first ear' }),
@@ -97,7 +97,7 @@ describe.each(failures)('if the first engine of a chain %s', (_name, fault) => {
 
   it('answers the same turn with the second LLM', async () => {
     await using chains = await openChains();
-    // Of what was said already nothing is taken back: a mind that breaks off has to do so before its first word.
+    // Spoken words are not taken back, so the LLM must fail before its first word.
     chains.mind.breaks(fault.kind === 'cut' ? { kind: 'cut', after: 0 } : fault);
     expect(await turnOn(chains)).toMatchObject({ transcript: 'the first ear', status: 'completed', said: reply });
   });

@@ -6,7 +6,7 @@ import { readConfig, type Config } from '../../../server/config/config.ts';
 import { candidateProviders, type Machine } from '../../../server/engines/gpu-detection.ts';
 import { openProviderResults } from '../../../server/engines/provider-results.ts';
 import { selectProviders, type ProveOptions } from '../../../server/gpu/select-providers.ts';
-import type { TrialResult } from '../../../server/gpu/trial-script.ts';
+import type { TrialResult } from '../../../server/gpu/trials.ts';
 
 /** A machine whose system lists these devices; with a model of DNSMOS in its data folder. */
 async function machineWith(devices: readonly string[]): Promise<{ machine: Machine; config: Config; model: string }> {
@@ -22,7 +22,7 @@ async function machineWith(devices: readonly string[]): Promise<{ machine: Machi
   return { machine: { platform: 'linux', arch: 'x64', root }, config, model };
 }
 
-/** Trials of which it is known what comes of them; what was tried. */
+/** Trials with these results; records what was tried. */
 function trials(results: Readonly<Record<string, TrialResult>>): Required<Pick<ProveOptions, 'tryModel'>> & {
   readonly tried: string[];
 } {

@@ -28,14 +28,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** On a machine that has much else to do. */
+/** Generous, for a loaded machine. */
 const patiently = { timeout: 15_000 };
 
-/** Goes on for seconds, whoever says it. */
+/** Takes seconds to speak in any voice. */
 const longReply = Array.from({ length: 12 }, (_, index) => `This is sentence number ${index + 1} of mine. `).join('');
 const slowly = { kind: 'drip', pieces: 200, everyMs: 20 } as const;
 
-/** A conversation in which one engine is this one, and the rest answer at once. */
+/** A conversation with this engine for one stage; the others answer at once. */
 async function talkOver(engine: TabledEngine) {
   const upstream = await engine.open(longReply);
   const ear = await openTranscriptionServer();
@@ -82,14 +82,14 @@ describe.each(engineTable.filter(({ role }) => role !== 'asr').map((each) => [ea
       const { response } = await client.until('response.created');
       const isOfIt = (event: Record<string, unknown>): boolean => event['response_id'] === response.id;
       if (engine.comesWhole === true) {
-        // Nothing to speak over yet: the user takes the request back.
+        // There is nothing to interrupt yet, so the client cancels.
         await expect
           .poll(() => upstream.requests.some((seen) => engine.route.endsWith(` ${seen.path}`)), patiently)
           .toBe(true);
         client.send({ type: 'response.cancel' });
       } else {
         await client.until('response.output_audio.delta');
-        // What is made by the sentence is at the next one by then, or about to be.
+        // An engine that synthesizes by the sentence is at the next one by then.
         await expect.poll(() => upstream.open, patiently).toBeGreaterThan(0);
         expect(upstream.abandoned).toBe(0);
         talk.speak(900);
@@ -97,7 +97,7 @@ describe.each(engineTable.filter(({ role }) => role !== 'asr').map((each) => [ea
       const done = await client.until('response.done');
       expect(done['response']).toMatchObject({ id: response.id, status: 'cancelled' });
       await expect.poll(() => upstream.abandoned, patiently).toBeGreaterThan(0);
-      // Whatever was on its way is here once an answer to a later question is.
+      // Everything in flight has arrived once a later request is answered.
       client.send({ type: 'session.update', session: { type: 'realtime', instructions: 'Be brief.' } });
       await client.until('session.updated');
       expect(client.events.filter(isOfIt)).toEqual([]);

@@ -59,7 +59,7 @@ it('runs the live suites against the configured engines and reports what is skip
 
 it('fails the live suites if an engine breaks the contract', async () => {
   await using mind = await openChatModel('Good evening.');
-  // The model of the check answers; what it says never comes.
+  // The model list is served, but replies are empty.
   mind.breaks({ kind: 'empty' }, { route: 'POST /v1/chat/completions' });
   const llama = { kind: 'openai-chat', baseUrl: `${mind.url}/v1`, model: 'llama' };
   const { status, printed } = await live(await enginesFile({ engines: { llama }, llm: 'llama' }));

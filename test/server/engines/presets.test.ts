@@ -57,7 +57,7 @@ function speak({ send }: Client, samples: Float32Array): void {
   }
 }
 
-/** What came of the response under way, until it is done or `untilMs` of it are there. */
+/** Length and peak of the running response, until it is done or `untilMs` have arrived. */
 async function hear(client: Client, untilMs = Number.POSITIVE_INFINITY) {
   const pieces: Float32Array[] = [];
   let ms = 0;
@@ -105,7 +105,7 @@ describe.skipIf(!sharedAvailable)('presets over their in-test servers', () => {
         const [asked, wanted] = await upstream.voiceAsked(clip);
         expect(asked).toEqual(wanted);
 
-        // The second reply is spoken over, at the pace of speech: what a sound over a reply is, is found out while it lasts.
+        // The user speaks over the second reply in real time, because an overlap is classified while it lasts.
         [cue.hears, cue.says] = ['Produced the block books.', longReply];
         speak(client, concatSamples([await recording('LJ001-0004.wav'), pause]));
         await hear(client, 1_200);

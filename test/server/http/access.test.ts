@@ -6,7 +6,7 @@ import { refusalOf } from '../../../server/http/access.ts';
 const open = { apiKeys: [], allowedOrigins: [] };
 const locked = { apiKeys: ['first-key', 'second-key'], allowedOrigins: ['https://studio.example'] };
 
-/** The code of the refusal, or undefined where the request may be served. */
+/** The code of the refusal; undefined if the request may be served. */
 function codeOf(headers: IncomingHttpHeaders, config: Parameters<typeof refusalOf>[1] = locked): string | undefined {
   return refusalOf(headers, config)?.problem.code;
 }

@@ -16,7 +16,7 @@ const posts = [
 ];
 const gets = ['/v1/models', '/characters', '/healthz', '/client/open-talk.js'];
 
-/** What a browser sends of itself before it lets a page send what it wants. */
+/** The preflight request of a browser. */
 function preflight(url: string, from: string, method: string): Promise<Response> {
   const headers = {
     origin: from,

@@ -10,7 +10,7 @@ import { startServer, type RunningServer } from '../../../server/app/serve.ts';
 import { cards } from '../../characters/tavern-cards.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from '../../fakes/network/browser.ts';
 
-/** Runs, if anything of a card is ever taken for markup. */
+/** Runs if any text of a card is taken for markup. */
 const attack = `"><script>window.owned=1</script><img src=x onerror="window.owned=1"><svg onload=window.owned=1>{{char}}`;
 const script = 'javascript:window.owned=1';
 

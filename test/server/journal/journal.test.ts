@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Journal, journalFile, readJournal, sweepJournals } from '../../../server/journal/journal.ts';
 import { restore } from '../../../server/journal/restore.ts';
 import type { CallItem, Item, MessageItem } from '../../../server/session/contract/item.ts';
-import { messagesOf } from '../../../server/session/history/history.ts';
+import { messagesOf } from '../../../server/session/history/conversation.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const folders: string[] = [];

@@ -23,7 +23,7 @@ async function dataFolder(): Promise<string> {
   return folder;
 }
 
-/** A bare client: what comes is kept, and can be waited for. */
+/** A bare client whose events are recorded and can be awaited. */
 async function connect(url: string, query: string) {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime?${query}`);
   const events: Event[] = [];
@@ -129,7 +129,7 @@ describe('restart in the middle of a scene', () => {
     expect(cut['response'].output[0].x_dramatis.speaker).toEqual({ id: 'sherlock-holmes', name: 'Sherlock Holmes' });
     after.send({ type: 'response.create' });
     const next = await after.waitFor((event) => event.type === 'response.output_item.added');
-    // He had begun his line, so it is hers.
+    // He had begun his line, so the next is hers.
     expect(speakerOf(next)).toBe('alice');
     after.socket.close();
   }, 120_000);

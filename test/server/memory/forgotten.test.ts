@@ -38,7 +38,7 @@ describe('deleted fact', () => {
     store.remove(bob, 'f1');
     expect(sumUp(store, 'They are afraid.', [{ turn: 2, text: 'Fears geese.' }])).toBe(true);
     expect(factsOf(store)).toEqual([]);
-    // What is said later counts.
+    // Later statements count.
     said(store, 'i3', 'I fear geese.');
     expect(factsOf(store)).toEqual(['I fear geese.']);
   });
@@ -118,7 +118,7 @@ describe('correction', () => {
   });
 });
 
-/** Talks of which each third turn is Xyzzyplugh's: turns that grow and shrink have SQLite move rows, and leave copies of them behind. */
+/** Fills a store; every third turn is Xyzzyplugh's. Turns that grow and shrink make SQLite move rows and leave copies behind. */
 function fill(store: MemoryStore): void {
   let state = 1;
   const random = (below: number): number => (state = (state * 48_271) % 2_147_483_647) % below;

@@ -79,14 +79,14 @@ describe('session with memory', () => {
       { kind: 'fact', text: 'I live in Leeds.', source: 't1', character: 'alice' },
       { kind: 'turn', asked: 'I live in Leeds.', answered: 'A fine town.' },
     ]);
-    // Nothing is told as remembered that stands in the talk itself.
+    // Nothing from the current conversation is recalled.
     expect(engines.agent.asked.at(-1)?.memories).toBeUndefined();
     first.socket.close();
 
     const second = await begin(server);
     await say(second, 'Do you know where I am at home?');
     expect(engines.agent.asked.at(-1)?.memories).toEqual(['They told you today: I live in Leeds.']);
-    // Another character, and another user, know nothing of it.
+    // Another character and another user recall nothing of it.
     for (const query of ['?model=sherlock-holmes&user=bob', '?model=alice&user=eve', '?model=alice']) {
       const other = await begin(server, query);
       await say(other, 'Do I live in Leeds?');
@@ -161,7 +161,7 @@ async function serveScenes() {
   return startIn(dataFolder());
 }
 
-/** A server of scenes that remembers, over that folder. */
+/** A server with scenes and memory over that folder. */
 async function startIn(dataDir: string) {
   const server = await serve({ flags: { memory: true, store: true, dataDir } });
   for (const stage of stages) server.characters.set(stage.id, stage);

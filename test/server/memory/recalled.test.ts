@@ -59,7 +59,7 @@ describe('openRecall', () => {
 });
 
 const { signal } = new AbortController();
-/** Knows that weather and storms, and money and coins, belong together. */
+/** An embedder that relates weather to storms and money to coins. */
 function twoTopics(isDown = (): boolean => false): Embedder & { readonly asked: string[] } {
   const asked: string[] = [];
   return {
@@ -89,7 +89,7 @@ function talk(store: MemoryStore, embedder: Embedder, faults: unknown[] = []): S
   return memory;
 }
 
-/** What is under way in the background, none of it on a clock. */
+/** Waits for background work, none of which uses a clock. */
 async function settled(): Promise<void> {
   for (let round = 0; round < 10; round += 1) await turn();
 }

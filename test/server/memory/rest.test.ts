@@ -181,7 +181,7 @@ describe('dramatis memory', () => {
     expect(await memory('erase', '--user', 'bob')).toContain('Erased 2 memories.');
     expect(await memory('list')).toContain('There are no memories.');
     const refused = (...args: string[]) => dramatis('memory', ...args, '--data-dir', folder);
-    expect((await refused('move', '--to-key', 'game')).stderr).toContain('Say what is moved where');
+    expect((await refused('move', '--to-key', 'game')).stderr).toContain('To move one user, give --user NAME');
     expect((await refused('list', '--user', 'bob')).stderr).toContain('There are no memories of a user "bob".');
   });
 });

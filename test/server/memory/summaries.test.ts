@@ -52,7 +52,7 @@ describe('summaries', () => {
     const left = store.unsummarised(bond);
     expect(left.length).toBeGreaterThan(2);
     expect(left.length).toBeLessThan(saga.length);
-    // Below the budget nothing is done.
+    // No summary is made below the budget.
     await sumUp(store, chatModel);
     expect(prompts).toHaveLength(1);
     storeOf(saga, 'later', store);
@@ -85,7 +85,7 @@ describe('summaries', () => {
       storeOf([...saga, ...saga], 'later', store);
       await sumUp(store, failing, (fault) => faults.push(fault));
       expect(store.summary(bond)).toMatch(/Part \d+ of my story is about island \d+\./);
-      // The log of calls tells of it.
+      // The call log reports it.
       expect(faults).toEqual([]);
     }
   });
@@ -143,7 +143,7 @@ function fail(fault: unknown): never {
   throw fault;
 }
 
-/** The store as its thread offers it. */
+/** The store with the asynchronous methods of its thread. */
 function besides(store: MemoryStore) {
   return {
     outgrown: async (whose: typeof bond) => store.outgrown(whose),

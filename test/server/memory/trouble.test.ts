@@ -19,7 +19,7 @@ function mount(folder: string, options: string): void {
   mounts.push(folder);
 }
 
-/** A disk of our own takes a privilege that few have. */
+/** Mounting a disk needs a privilege that is rarely granted. */
 function canMount(): boolean {
   try {
     mount(dataFolder(), 'size=64k');
@@ -64,7 +64,7 @@ describe('concurrent memory', () => {
     await say(second, 'Where do I live?');
     expect(engines.agent.asked.at(-1)?.memories).toContain('They told you today: I live in Leeds.');
     expect(await askedIn(servers[0])).toHaveLength(42);
-    // What one forgets the other does not tell.
+    // A memory deleted by one is not recalled by the other.
     const leeds = (await listed(servers[0])).data.find(({ kind }: { kind: string }) => kind === 'fact');
     await fetch(`${servers[0].url}/v1/memories/${leeds.id}?user=bob`, { method: 'DELETE' });
     await say(second, 'Do I live in Leeds?');

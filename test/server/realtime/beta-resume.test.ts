@@ -18,7 +18,7 @@ afterEach(async () => {
 
 type Wire = ReturnType<Awaited<ReturnType<typeof serve>>['call']>;
 
-/** Every frame that came, of those that were not waited for. */
+/** Types of the events not awaited so far that the beta does not know. */
 const foreign = ({ events }: Wire): string[] =>
   events.map(({ type }) => type as string).filter((type) => !betaTypes.has(type) && !ours.test(type));
 
@@ -53,7 +53,7 @@ describe('resuming a beta session', () => {
     const flags = { store: true, dataDir };
     const first = await serve({ flags, engines: fakeEngines({ says: [longLine] }) });
     const { id, query } = await dropInReply(first.call);
-    // It knows nothing of the first but what that left on disk.
+    // It shares only the data folder with the first.
     const next = await serve({ flags });
     const back = next.call(query, beta);
     expect(await back.until('x_dramatis.resumed')).toMatchObject({ restarted: true });

@@ -13,7 +13,7 @@ import { connect } from '../../rigs/connection-rig.ts';
 
 const script = '[She is lying about the letter, surely.] (bows deeply) One two. (sits down) Three four five. [sighs]';
 
-/** What a client is told of a spoken reply: cues and words in their order, the finished transcript, and the length of the sound. */
+/** The cues and words of a spoken reply in order, its final response, and the length of its audio. */
 async function told(cues: 'none' | 'visible' | 'all', modality: 'audio' | 'text' = 'audio') {
   const wire = connect({ says: [script], cues });
   wire.send({ type: 'response.create', response: { output_modalities: [modality] } });
@@ -71,7 +71,7 @@ describe('cues', () => {
   });
 });
 
-/** Scripts of models that do not keep to the form, and what of them may be heard. */
+/** Scripts of models that break the format of cues. */
 const unruly = [
   '［angry］Please come in and sit down. (sad) {whistles} The weather is very cold today. ' +
     '**slams the door** _laughs loudly_ *I lean back in my chair.* We shall have dinner at seven. 🎺 (OOC: elephant? trumpet!) [tender',
@@ -83,12 +83,12 @@ describe('cues in a real voice', () => {
   let engines: Engines | undefined;
   afterAll(() => engines?.close());
 
-  /** What the embedded recognizer hears of a script, spoken by the embedded voice. */
+  /** The embedded recognizer's transcript of a script spoken by the embedded voice. */
   async function heardOf(says: string, recipe: 'coser' | 'dramatis'): Promise<string> {
     engines ??= await openEngines({});
     const character = await loadCharacter('characters/abraham-lincoln');
     const voice = engines.voiceOf(character);
-    // Three signs a delta: every mark is cut somewhere.
+    // Three characters per delta, so that every mark is split somewhere.
     const agent = actor(character, fakeChat(says.match(/[^]{1,3}/gu) ?? []), { recipe });
     const responder = cascade({ recognizer: engines.recognizer, agent, ...voice });
     const { signal } = new AbortController();

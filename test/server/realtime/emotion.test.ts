@@ -9,7 +9,7 @@ import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { connect } from '../../rigs/connection-rig.ts';
 
-/** What a client is told of a reply to something written: each delta with its emotion. */
+/** The deltas of a reply with their emotions, and the emotion on its items. */
 async function told(says: string, modality: 'audio' | 'text' = 'audio') {
   const wire = connect({ says: [says] });
   wire.send({ type: 'response.create', response: { output_modalities: [modality] } });
@@ -63,10 +63,10 @@ describe('emotion', () => {
     const agent: CharacterAgent = {
       ...fakeAgent([]),
       async *reply() {
-        yield { type: 'mind', name: 'first' };
+        yield { type: 'reply-source', name: 'first' };
         yield { type: 'text-delta', text: 'One. ', emotion: 'angry' };
         yield { type: 'text-delta', text: 'Two thr' };
-        yield { type: 'mind', name: 'second', because: 'ENGINE_TIMEOUT' };
+        yield { type: 'reply-source', name: 'second', because: 'ENGINE_TIMEOUT' };
         yield { type: 'text-delta', text: 'Four.' };
       },
     };

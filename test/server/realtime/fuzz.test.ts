@@ -74,7 +74,7 @@ function mutate(value: unknown, random: () => number): unknown {
   return { ...value, [name]: mutate(inside, random) };
 }
 
-/** A frame: mostly a mutated message, now and then text that is hardly JSON. */
+/** A frame: mostly a mutated message, sometimes text that is not JSON. */
 function frame(random: () => number): string {
   const message = valid[Math.floor(random() * valid.length)];
   const kind = random();

@@ -28,7 +28,7 @@ async function speak(wire: Wire, samples: Float32Array, law: G711Law): Promise<v
   }
 }
 
-/** All sound of the last response, as bytes. */
+/** All audio of the last response, as bytes. */
 function lastSound(wire: Wire): Buffer {
   const { id } = wire.last('response.created').response;
   const deltas = wire.events.filter(

@@ -5,7 +5,7 @@ import { connect } from '../../rigs/connection-rig.ts';
 
 const line = 'One two three four.';
 
-/** A reply of 400 ms, made and sent almost at once, which the client begins to play. */
+/** A reply of 400 ms that is sent almost at once; the client begins to play it. */
 async function afterReply(turnDetection: Record<string, unknown> = {}) {
   const wire = connect({ says: [line, 'Yes?'] });
   const input = { turn_detection: { type: 'server_vad', ...turnDetection } };
@@ -26,7 +26,7 @@ async function afterReply(turnDetection: Record<string, unknown> = {}) {
       await wire.stream(tone(160));
       expect(wire.last('input_audio_buffer.speech_started')).toBeDefined();
     },
-    /** What the mind is told it has said, once the user has finished. */
+    /** The reply in the LLM's history, once the user has finished. */
     remembered: async (): Promise<string | undefined> => {
       await wire.stream(tone(200));
       await wire.stream(silence(1_200));
@@ -60,7 +60,7 @@ describe('heard position after response.done', () => {
     await wire.clock.advance(100);
     heard(120);
     await interrupt();
-    // That it is speech is known after two windows of 32 ms, or three.
+    // The VAD needs two or three windows of 32 ms.
     expect(await remembered()).toMatch(/^One two( three)?$/);
   });
 

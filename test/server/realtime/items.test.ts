@@ -200,19 +200,6 @@ describe('truncation', () => {
   });
 });
 
-describe('delete', () => {
-  it('deletes the item of a running response from the history and lets the response complete', async () => {
-    const wire = connect({ says: [tenWords, 'Yes.'] });
-    const item_id = await speak(wire, 300);
-    wire.send({ type: 'conversation.item.delete', item_id });
-    await wire.clock.advance(1_500);
-    expect(wire.last('response.done').response.status).toBe('completed');
-    await speak(wire, 500);
-    expect(wire.engines.agent.histories[1]).toEqual([]);
-    await wire.hangUp();
-  });
-});
-
 describe('cancel', () => {
   it('refuses to cancel a response that has ended', async () => {
     const wire = connect();
@@ -221,7 +208,7 @@ describe('cancel', () => {
     wire.send({ type: 'response.cancel', response_id, event_id: 'late' });
     await settle();
     expect(wire.last('error').error).toMatchObject({ code: 'response_cancel_not_active', event_id: 'late' });
-    // Clients of LiveKit know the error by how its message begins.
+    // LiveKit's client recognizes the error by the beginning of its message.
     expect(wire.last('error').error.message).toMatch(/^Cancellation failed/);
     await wire.hangUp();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../../agents/agent.ts';
-import { messagesOf } from '../../../server/session/history/history.ts';
+import { messagesOf } from '../../../server/session/history/conversation.ts';
 import type { Item } from '../../../server/session/contract/item.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
@@ -8,7 +8,6 @@ import { fakeAgent } from '../../fakes/agent.ts';
 import { ManualClock, settle } from '../../fakes/clock.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
-import { silence, tone } from '../../fakes/vad.ts';
 import { connect } from '../../rigs/connection-rig.ts';
 
 const weather = {
@@ -122,21 +121,6 @@ describe('function calls', () => {
     await wire.hangUp();
   });
 
-  it('makes no function call if the user interrupts the words before it', async () => {
-    const wire = connect({ says: [{ text: `${'One two three four five '.repeat(6)}six.`, calls: [rain] }] });
-    await offerTools(wire);
-    ask(wire, 'Will it rain?');
-    await wire.stream(silence(300));
-    await wire.stream(tone(500));
-    await wire.clock.advance(3_000);
-    expect(wire.last('response.done').response).toMatchObject({
-      status: 'cancelled',
-      output: [{ type: 'message', status: 'incomplete' }],
-    });
-    expect(wire.types()).not.toContain('response.function_call_arguments.done');
-    await wire.hangUp();
-  });
-
   it('keeps function calls of an out-of-band response out of the conversation', async () => {
     const wire = connect({ says: [{ calls: [rain] }] });
     wire.send({ type: 'response.create', response: { conversation: 'none', input: [], tools: [weather] } });
@@ -153,9 +137,9 @@ describe('function calls', () => {
     const agent: CharacterAgent = {
       ...fakeAgent([]),
       async *reply() {
-        yield { type: 'mind', name: 'model' };
+        yield { type: 'reply-source', name: 'model' };
         yield { type: 'tool-call', ...rain };
-        yield { type: 'mind', name: 'retrieval', because: 'ENGINE_TIMEOUT' };
+        yield { type: 'reply-source', name: 'retrieval', because: 'ENGINE_TIMEOUT' };
         yield { type: 'text-delta', text: 'Pray go on.' };
       },
     };
@@ -164,7 +148,7 @@ describe('function calls', () => {
     const { signal } = new AbortController();
     const trace = new TurnTimings(new ManualClock());
     const parts = responder.reply([], { signal, speaks: true, scene: '', speed: 1, trace });
-    expect((await Array.fromAsync(parts)).map((part) => part.type)).toEqual(['mind', 'mind', 'speech']);
+    expect((await Array.fromAsync(parts)).map((part) => part.type)).toEqual(['reply-source', 'reply-source', 'speech']);
   });
 });
 

@@ -75,7 +75,7 @@ describe('scene with a misbehaving model', () => {
 
   it('cuts a line where the model speaks for another character', async () => {
     const { said } = await playedBy(actingModel(many('Alice'), 'So it is.\nSherlock Holmes: Indeed.\nThe host: Yes.'));
-    // Its own name before a line is no other's.
+    // A character's own name before a line is not another speaker.
     for (const [who, text] of said) expect(text).toBe(who === 'sherlock-holmes' ? 'So it is.\nIndeed.' : 'So it is.');
   });
 

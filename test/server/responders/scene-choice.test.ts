@@ -2,8 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { castScenes } from '../../../server/cast/cast-scene.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
-import { trackCastChange } from '../../../server/realtime/wire-scene.ts';
-import type { SessionListener } from '../../../server/session/contract/events.ts';
 import { userMessage, type Item } from '../../../server/session/contract/item.ts';
 import { sceneResponder } from '../../../server/responders/scene-responder.ts';
 import { cascade } from '../../../server/responders/responder.ts';
@@ -16,7 +14,7 @@ import { actingModel, characters, stages } from '../../rigs/scene-rig.ts';
 const known = new Map([...characters, ...stages.map((stage) => [stage.id, stage] as const)]);
 const holmes = known.get('sherlock-holmes')!;
 
-/** A session with Holmes, who may leave for a scene whose characters each say their name. */
+/** A session with Holmes that may choose a scene; the characters of the scene say their names. */
 function connect(kind: ConnectionKind = {}, { bound = false, model }: { bound?: boolean; model?: ChatModel } = {}) {
   const seen: (readonly string[])[] = [];
   const responderFor = (character: typeof holmes) => {

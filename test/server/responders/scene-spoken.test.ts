@@ -63,7 +63,7 @@ it('speaks a scene of three characters from one command with each turn at its ti
     }))
       text = part.text;
     const heard = new Set(wordsIn(text));
-    // Without what is done or thought: nobody reads that aloud.
+    // Without actions and thoughts, which are not spoken.
     const script = garden.scene.script[at]?.text ?? '';
     const spoken = wordsIn(script.replaceAll(/\([^)]*\)|\[[^\]]*\]/gu, ''));
     expect(spoken.filter((word) => heard.has(word)).length / spoken.length).toBeGreaterThan(0.7);
@@ -71,7 +71,7 @@ it('speaks a scene of three characters from one command with each turn at its ti
   }
   await recognizer.close?.();
   const [narrator = 0, holmes = 0, alice = 0, lincoln = 0] = pitches;
-  // A woman tells, a child speaks above her, and two men far below.
+  // The narrator is a woman, the child's voice is above hers, and the two men's far below.
   expect(alice / narrator).toBeGreaterThan(1.2);
   expect(narrator / Math.max(holmes, lincoln)).toBeGreaterThan(1.2);
 }, 120_000);

@@ -89,18 +89,6 @@ describe('scene', () => {
     expect(all).not.toContain('I know.');
     await rig.close();
   });
-
-  it('ends the scene at its turn limit', async () => {
-    const model = actingModel(
-      Array.from({ length: 99 }, (_, index) => (index % 2 === 0 ? 'Alice' : 'Sherlock Holmes')),
-    );
-    const stage = { ...garden, scene: { ...garden.scene, turns: 7 } };
-    const rig = openScene({ model, stage });
-    rig.begin();
-    await rig.clock.advance(200_000);
-    expect(rig.said()).toHaveLength(7);
-    await rig.close();
-  });
 });
 
 describe('scene files', () => {

@@ -41,11 +41,11 @@ describe('interruptions between characters', () => {
         .map(([who]) => who)
         .slice(0, 2),
     ).toEqual(['abraham-lincoln', 'alice']);
-    // Each word takes 100 ms: after 4 s a phrase has just begun, and three words of it are let be said.
+    // Each word takes 100 ms: after 4 s a phrase has just begun, and three of its words are still spoken.
     expect(rig.said()[0]?.[1]).toBe(`My dear Alice, ${words(40)}—`);
     const [lincoln, alice] = rig.of('reply-item-ended').map(({ item }) => item.content[0]);
     expect(lincoln).toMatchObject({ type: 'audio', durationMs: 4_300 });
-    // No breath before her word.
+    // No pause before her word.
     expect(alice).toMatchObject({ type: 'audio', durationMs: 100 });
     expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
     expect(rig.faults).toEqual([]);

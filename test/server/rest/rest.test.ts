@@ -14,7 +14,7 @@ import { client, failureOf, hangUp } from '../../rigs/serve-rig.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }] as const;
 
-/** The engines with another mind. */
+/** The engines with another agent. */
 function thinking(agentFor: (character: Character) => CharacterAgent): Engines {
   const engines = fakeEngines();
   const responderFor: Engines['responderFor'] = (character) =>
@@ -182,7 +182,7 @@ describe('POST /v1/chat/completions', () => {
     const late = thinking((character) => ({
       character,
       async *reply() {
-        yield { type: 'mind', name: 'late' };
+        yield { type: 'reply-source', name: 'late' };
         yield { type: 'text-delta', text: 'Once upon a time there was a fox. And ' };
         throw broken;
       },
@@ -199,7 +199,7 @@ describe('POST /v1/chat/completions', () => {
       const waiting = thinking((character) => ({
         character,
         async *reply(_history, { signal }) {
-          yield { type: 'mind', name: 'slow' };
+          yield { type: 'reply-source', name: 'slow' };
           yield { type: 'text-delta', text: 'Well, now. ' };
           begun.resolve();
           await new Promise<never>((_resolve, reject) => {

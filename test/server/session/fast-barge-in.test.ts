@@ -8,7 +8,7 @@ import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { openRig } from '../../rigs/session-rig.ts';
 
-/** Understands an utterance 300 ms after it is over, by a true clock, however fast its sound came. `voicedMs`: how much it heard. */
+/** Transcribes an utterance 300 ms after its end, however fast its audio arrived. `voicedMs`: voiced audio per utterance. */
 function slowRecognizer(clock: () => Clock): SpeechRecognizer & { readonly voicedMs: number[] } {
   const voicedMs: number[] = [];
   return {
@@ -26,7 +26,7 @@ function slowRecognizer(clock: () => Clock): SpeechRecognizer & { readonly voice
   };
 }
 
-/** A character that is speaking when all this sound comes, `pieceMs` of it every 20 ms. */
+/** A character that speaks while this audio arrives, `pieceMs` of it every 20 ms. */
 async function flood(sound: readonly Float32Array[], pieceMs: number) {
   const recognizer = slowRecognizer(() => rig.clock);
   const agent = fakeAgent(['One two three four five six seven eight nine ten eleven twelve thirteen.', 'Yes.']);

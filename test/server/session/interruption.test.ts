@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../../server/session/contract/item.ts';
-import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 import { openRig } from '../../rigs/session-rig.ts';
 
 const twoClauses = 'One two three four, five six seven eight nine ten eleven twelve.';
@@ -80,32 +79,6 @@ describe('sound over a reply', () => {
     expect(rig.sentMs()).toBe(plain.sentMs());
   });
 
-  it('restarts a reply that was held before its first word without losing audio', async () => {
-    const plain = fakeSynthesizer();
-    const synthesizer: typeof plain = {
-      ...plain,
-      async *speak(phrases, options) {
-        // A breath of 400 ms before the first word.
-        for await (const chunk of plain.speak(phrases, options)) {
-          const samples = new Float32Array(chunk.frame.samples.length + 9_600).fill(0.2);
-          const words = chunk.words?.map((word) => ({
-            ...word,
-            startMs: word.startMs + 400,
-            endMs: word.endMs + 400,
-          }));
-          yield { ...chunk, frame: { ...chunk.frame, samples }, ...(words === undefined ? {} : { words }) };
-        }
-      },
-    };
-    const rig = await speaking({ stopsAtOnce: true, synthesizer, says: ['One two three.'], hears: [''] });
-    await rig.speak(200);
-    expect(rig.of('reply-held')).toHaveLength(1);
-    await rig.silence(3_000);
-    expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
-    // Of its 700 ms at least 400 had been sent, and at most 200 been heard.
-    expect(rig.sentMs()).toBeGreaterThanOrEqual(900);
-  });
-
   it('cancels the reply for words over it and keeps what was heard in the history', async () => {
     const rig = await speaking({ stopsAtOnce: true, hears: ['wait a moment'] });
     await rig.silence(500);
@@ -116,39 +89,12 @@ describe('sound over a reply', () => {
     expect(rig.agent.histories.at(-1)?.at(-1)).toEqual({ role: 'user', text: 'wait a moment' });
   });
 
-  it('ends the history at the last heard word even after a clause was repeated', async () => {
-    const numbers = Array.from({ length: 30 }, (_, index) => `n${index + 1}`);
-    const says = `${numbers.slice(0, 4).join(' ')}, ${numbers.slice(4).join(' ')}.`;
-    const rig = await speaking({ stopsAtOnce: true, says: [says], hears: ['', 'stop it please'] });
-    await rig.silence(600);
-    await rig.speak(200);
-    const heldMs = rig.clock.now();
-    await rig.silence(800);
-    // Held in the eighth word, it began again with the fifth, about 500 ms ago; it will be in the eleventh or so.
-    await rig.speak(300);
-    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
-    expect(rig.clock.now() - heldMs).toBeLessThan(1_200);
-    const heard = rig.said().split(' ').length;
-    expect(heard).toBeGreaterThanOrEqual(9);
-    expect(heard).toBeLessThanOrEqual(13);
-  });
-
   it('cancels the reply for a long sound without recognizable words', async () => {
     const rig = await speaking({ stopsAtOnce: true, hears: [''] });
     await rig.silence(300);
     await rig.speak(700);
     expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
     expect(rig.of('speech-started')).toHaveLength(1);
-  });
-
-  it('transcribes an overlap again if its recognition failed and it lasts', async () => {
-    const rig = await speaking({ stopsAtOnce: true, hears: [new Error('no ear'), 'what is that'] });
-    await rig.silence(300);
-    await rig.speak(800);
-    await rig.silence(900);
-    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
-    expect(rig.of('audio-committed')).toHaveLength(1);
-    expect([...rig.of('transcript-final'), ...rig.of('transcript-failed')]).toHaveLength(1);
   });
 
   it('holds a reply that has just been sent to its end', async () => {

@@ -7,7 +7,7 @@ import { openRig } from '../../rigs/session-rig.ts';
 const keptMs = ({ audio, sampleRate }: SpokenContent): number =>
   (audio.reduce((sum, { length }) => sum + length, 0) / sampleRate) * 1000;
 
-/** What is kept of each spoken item of a conversation, in milliseconds; with how long it was, and what it says. */
+/** Kept and spoken milliseconds and the transcript of each spoken item of a conversation. */
 function keptOf(conversation: Conversation): [keptMs: number, spokenMs: number, text: string | null][] {
   return conversation.items.flatMap((item) => {
     const [part] = item.type === 'message' ? item.content : [];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { calmFeelings } from '../../../agents/feelings.ts';
 import type { MessageItem } from '../../../server/session/contract/item.ts';
 import type { ReplyEnd } from '../../../server/session/contract/events.ts';
-import { Moods } from '../../../server/session/history/moods.ts';
+import { Moods } from '../../../server/session/history/participants.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 import { connect } from '../../rigs/connection-rig.ts';
 
@@ -72,7 +72,7 @@ describe('Moods', () => {
     };
     const moods = play();
     expect(moods.now('h').emotions).toMatchObject({ happiness: 4, anger: 3 });
-    // He spoke of nobody; she was the one who had spoken.
+    // The user named nobody; she had spoken last.
     expect(moods.now('a').emotions).toMatchObject({ happiness: 4, anger: 3 });
     expect(play().ofCast).toEqual(moods.ofCast);
   });

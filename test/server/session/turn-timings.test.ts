@@ -34,7 +34,7 @@ function slow(rig: Rig, delays: { recognizerMs?: number; mindMs?: number; synthe
   return rig;
 }
 
-/** The ledger of the last reply, after a check that it is whole. */
+/** The latency breakdown of the last reply, checked to add up. */
 function ledgerOf(rig: Rig): Latency {
   const latency = rig.of('reply-ended').at(-1)?.end.latency;
   if (latency === undefined) throw new Error('no reply has ended');
@@ -43,7 +43,7 @@ function ledgerOf(rig: Rig): Latency {
   return latency;
 }
 
-/** Who owns more than nothing, and how much. */
+/** The latency components above zero. */
 function debts(latency: Latency): Partial<Record<LatencyComponent, number>> {
   return Object.fromEntries(
     latencyComponents.flatMap((owner) => ((latency.owners[owner] ?? 0) > 0 ? [[owner, latency.owners[owner]]] : [])),

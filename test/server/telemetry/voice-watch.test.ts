@@ -43,7 +43,7 @@ function replyOf(replyId: string, ms: number, speaks = true): SessionEvent[] {
   return [started, ...(speaks ? blocks : []), { type: 'reply-ended', replyId } as SessionEvent];
 }
 
-/** Long enough for what the fake does. */
+/** Enough turns of the event loop for the fake. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
 }

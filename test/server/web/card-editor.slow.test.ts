@@ -8,7 +8,7 @@ import { cards } from '../../characters/tavern-cards.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from '../../fakes/network/browser.ts';
 import { serveCharacters } from '../../rigs/characters-rig.ts';
 
-/** Where to leave screenshots, for a person to look at; nowhere unless asked. */
+/** Folder for screenshots; none are taken unless it is set. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
 const mara = JSON.stringify(cards['V3, every field']);
@@ -226,7 +226,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     const buffer = await page.locator('#portrait').screenshot();
     await page.setInputFiles('#picture', { name: 'b.png', mimeType: 'image/png', buffer });
     await page.waitForFunction(() => document.querySelector<HTMLImageElement>('#portrait img')?.naturalHeight !== 600);
-    // The list has it too.
+    // The list shows the new picture too.
     const listed = '#list button[aria-pressed="true"] img';
     await page.waitForFunction((place) => {
       const image = document.querySelector<HTMLImageElement>(place);

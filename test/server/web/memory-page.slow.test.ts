@@ -7,7 +7,7 @@ import { readConfig } from '../../../server/config/config.ts';
 import { startServer, type RunningServer } from '../../../server/app/serve.ts';
 import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/network/browser.ts';
 
-/** Where to leave screenshots, for a person to look at; nowhere unless asked. */
+/** Folder for screenshots; none are taken unless it is set. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
 describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page', () => {
@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page',
     await say('My cat is called Dinah.');
     await page.click('#end');
     await page.click('#memories-open');
-    // Nobody had asked for it.
+    // The user had not opted in.
     await page.getByText('No memories yet.').waitFor();
     await page.check('#memories-wanted');
     await page.click('#memories-close');
@@ -69,9 +69,9 @@ describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page',
     await keep('correcting');
     await page.getByText('Save', { exact: true }).click();
     await page.locator('#memories-list .fact').getByText('My sister is called Anne.').waitFor();
-    // It is right where it was said, too.
+    // The turn is corrected, too.
     expect(await page.locator('#memories-list .turn .asked').allInnerTexts()).toContain('My sister is called Anne.');
-    // With the fact goes the turn it was said in.
+    // The turn is deleted with its fact.
     await rows.nth(1).getByText('Delete').click();
     await rows.nth(2).waitFor({ state: 'detached' });
     expect(await page.locator('#memories-list').innerText()).not.toContain('Leeds');

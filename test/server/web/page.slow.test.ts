@@ -10,7 +10,7 @@ import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/n
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-page-'));
 
-/** Where to leave screenshots, for a person to look at; nowhere unless asked. */
+/** Folder for screenshots; none are taken unless it is set. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
 describe.skipIf(!hasBrowser('the page'))('page', () => {
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser('the page'))('page', () => {
   }, 120_000);
 
   it('shows the voice similarity of each reply', async () => {
-    // An encoder that was never trained finds all voices alike: good enough for a meter, not for telling who speaks.
+    // An untrained encoder finds all voices alike, which is enough for the meter.
     const { modelPath: speakerEncoder } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
     const flags = { port: '0', logLevel: 'error', speakerEncoder };
     await using watched = closing(await startServer(readConfig({ flags, environment: {} })));

@@ -7,7 +7,7 @@ import { readConfig } from '../../../server/config/config.ts';
 import { startServer, type RunningServer } from '../../../server/app/serve.ts';
 import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/network/browser.ts';
 
-/** Where to leave screenshots, for a person to look at; nowhere unless asked. */
+/** Folder for screenshots; none are taken unless it is set. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
 describe.skipIf(!hasBrowser('rehearsals in the page'))('rehearsal', () => {

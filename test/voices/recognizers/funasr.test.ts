@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { AudioFrame } from '../../../voices/audio.ts';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import { adapter } from '../../../voices/recognizers/funasr.ts';
@@ -9,6 +8,7 @@ import { vadFrames } from '../../fakes/speech-frames.ts';
 import { secretKey, type Opened } from '../../conformance/upstream.ts';
 import { openFunasrServer, type FunasrScript, type FunasrServer } from '../../fakes/servers/funasr-server.ts';
 import { tone } from '../../fakes/vad.ts';
+import { streamOf } from '../../fakes/spoken.ts';
 
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
@@ -34,13 +34,9 @@ recognizerConformance({
   },
 });
 
-async function* frames(): AsyncGenerator<AudioFrame> {
-  yield* vadFrames(speech, 16_000);
-}
-
 async function hear(script: FunasrScript, options: Record<string, unknown> = {}): Promise<TranscriptPart[]> {
   await using server = await openFunasrServer(script);
-  return await Array.fromAsync(openAt(server, options).transcribe(frames(), { signal }));
+  return await Array.fromAsync(openAt(server, options).transcribe(streamOf(vadFrames(speech, 16_000)), { signal }));
 }
 
 const online = (text: string, isFinal: boolean) => ({ mode: '2pass-online', text, is_final: isFinal });
@@ -95,7 +91,7 @@ describe('FunASR', () => {
   it('FunASR sends its settings first, then audio in blocks of 60 ms', async () => {
     await using server = await openFunasrServer();
     const engine = openAt(server, { hotwords: { Baskerville: 20 } });
-    await Array.fromAsync(engine.transcribe(frames(), { signal }));
+    await Array.fromAsync(engine.transcribe(streamOf(vadFrames(speech, 16_000)), { signal }));
     const beginning = { mode: '2pass', wav_format: 'pcm', audio_fs: 16_000, chunk_size: [5, 10, 5], is_speaking: true };
     expect(server.beginnings).toMatchObject([{ ...beginning, hotwords: '{"Baskerville":20}' }]);
     expect(new Set(server.blocks.slice(0, -1))).toEqual(new Set([1_920]));

@@ -11,6 +11,7 @@ import { secretKey, type Opened } from '../../conformance/upstream.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openTranscriptionServer, type TranscriptionResult } from '../../fakes/servers/transcription-server.ts';
 import { tone } from '../../fakes/vad.ts';
+import { streamOf } from '../../fakes/spoken.ts';
 
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
@@ -52,10 +53,9 @@ recognizerConformance(subject('openai-transcriptions (OpenAI, by events)', 'open
 recognizerConformance(subject('openai-transcriptions (vLLM, by events)', 'vllm', { events: 'vllm' }));
 
 async function hear(engine: SpeechRecognizer, language?: string): Promise<TranscriptPart[]> {
-  async function* frames(): AsyncGenerator<AudioFrame> {
-    yield* vadFrames(speech, 16_000);
-  }
-  return Array.fromAsync(engine.transcribe(frames(), { signal, ...(language === undefined ? {} : { language }) }));
+  return Array.fromAsync(
+    engine.transcribe(streamOf(vadFrames(speech, 16_000)), { signal, ...(language === undefined ? {} : { language }) }),
+  );
 }
 
 async function finalOf(
@@ -200,10 +200,8 @@ describe('recognizer behind a transcription endpoint', () => {
 
   it('the recognizer refuses frames at another sample rate', async () => {
     await using server = await openTranscriptionServer();
-    async function* frames(): AsyncGenerator<AudioFrame> {
-      yield { samples: new Float32Array(480), sampleRate: 24_000, atMs: 0 };
-    }
-    const listening = Array.fromAsync(openAt(server).transcribe(frames(), { signal }));
+    const wrong = { samples: new Float32Array(480), sampleRate: 24_000, atMs: 0 };
+    const listening = Array.fromAsync(openAt(server).transcribe(streamOf([wrong]), { signal }));
     await expect(listening).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
 

@@ -21,6 +21,7 @@ import { tinyFiles, type TinyFiles } from '../../fakes/models/tiny-model.ts';
 import { tinyCapitals, tinyPunctuation } from '../../fakes/models/tiny-punctuation.ts';
 import { tone } from '../../fakes/vad.ts';
 import { openEngine, say } from '../../rigs/voice-engine-rig.ts';
+import { streamOf } from '../../fakes/spoken.ts';
 
 const { signal } = new AbortController();
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-ears-'));
@@ -46,10 +47,7 @@ const kept = (engine: SpeechRecognizer) => ({
 });
 
 async function hear(engine: SpeechRecognizer, speech: Float32Array): Promise<TranscriptPart[]> {
-  async function* frames() {
-    yield* vadFrames(speech, engine.sampleRate);
-  }
-  return Array.fromAsync(engine.transcribe(frames(), { signal }));
+  return Array.fromAsync(engine.transcribe(streamOf(vadFrames(speech, engine.sampleRate)), { signal }));
 }
 
 const textOf = (parts: readonly TranscriptPart[]): string => parts.at(-1)?.text ?? '';

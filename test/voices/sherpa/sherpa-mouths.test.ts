@@ -12,7 +12,8 @@ import { isInstalled } from '../../fakes/models/installed.ts';
 import { tinyPocket, tinyZipvoice } from '../../fakes/models/tiny-cloners.ts';
 import { tinyFiles } from '../../fakes/models/tiny-model.ts';
 import { tinyKokoro, tinyMatcha, tinyPiper, tinyPitches, tinyVits } from '../../fakes/models/tiny-synthesizers.ts';
-import { clipForTests, openEngine, phrasesOf, say } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, say } from '../../rigs/voice-engine-rig.ts';
+import { phrasesOf } from '../../fakes/spoken.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-mouths-'));
 const opened: { close?(): Promise<void> }[] = [];

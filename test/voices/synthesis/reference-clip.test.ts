@@ -10,6 +10,7 @@ import { shortenClip } from '../../../voices/synthesis/shorten-clip.ts';
 import { openClips, type ClipRequirements } from '../../../voices/synthesis/reference-clip.ts';
 import { readWav, writeWav } from '../../../voices/dsp/wav.ts';
 import { silence, tone } from '../../fakes/vad.ts';
+import { phrasesOf } from '../../fakes/spoken.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-reference-'));
 afterAll(() => rm(folder, { recursive: true }));
@@ -131,10 +132,9 @@ describe('cutting real speech', () => {
       'Mind the step, if you please.',
       'I keep the house in good order.',
     ];
-    async function* phrases() {
-      for (const text of parts) yield { text };
-    }
-    const chunks = await Array.fromAsync(flite.speak(phrases(), { signal, voice: { kind: 'preset', id: 'rms' } }));
+    const chunks = await Array.fromAsync(
+      flite.speak(phrasesOf(...parts), { signal, voice: { kind: 'preset', id: 'rms' } }),
+    );
     await flite.close();
     const samples = concatSamples(chunks.map(({ frame }) => frame.samples));
     const clip = { samples, sampleRate: flite.sampleRate, transcript: parts.join(' ') };

@@ -1,17 +1,6 @@
 import { concatSamples } from '../../../voices/audio.ts';
-import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../../../voices/synthesizer.ts';
-
-/** Texts as phrases. */
-export async function* phrasesOf(...texts: readonly string[]): AsyncGenerator<Phrase> {
-  for (const text of texts) yield { text };
-}
-
-/** Collects all items of a stream. */
-export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
+import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../../voices/synthesizer.ts';
+import { phrasesOf } from '../../fakes/spoken.ts';
 
 /** Synthesizes texts to the end. */
 export function speakAll(
@@ -21,7 +10,7 @@ export function speakAll(
   options: { readonly language?: string; readonly speed?: number } = {},
 ): Promise<SpeechChunk[]> {
   const { signal } = new AbortController();
-  return collect(synthesizer.speak(phrasesOf(...texts), { signal, voice, ...options }));
+  return Array.fromAsync(synthesizer.speak(phrasesOf(...texts), { signal, voice, ...options }));
 }
 
 /** Length of speech in milliseconds. */

@@ -3,7 +3,8 @@ import type { Phrase, SpeechSynthesizer } from '../../../voices/synthesizer.ts';
 import { byLanguage } from '../../../voices/synthesizers/by-language.ts';
 import { openEmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
 import { isEspeakInstalled } from '../../../voices/synthesizers/espeak.ts';
-import { collect, lengthMs, phrasesOf, speakAll } from '../synthesis/speaking.ts';
+import { lengthMs, speakAll } from '../synthesis/speaking.ts';
+import { phrasesOf } from '../../fakes/spoken.ts';
 
 /** Speaks 100 ms of silence per phrase, and records the voice. */
 function silent(name: string, sampleRate: number, languages: readonly string[], log: string[]): SpeechSynthesizer {
@@ -98,10 +99,12 @@ describe('synthesizer by language', () => {
       throw new Error('no more text');
     }
     const { signal } = new AbortController();
-    await expect(collect(pair(true).synthesizer.speak(failing(), { signal, voice }))).rejects.toThrow('no more text');
+    await expect(Array.fromAsync(pair(true).synthesizer.speak(failing(), { signal, voice }))).rejects.toThrow(
+      'no more text',
+    );
     const reason = new Error('hung up');
     const aborted = pair(true).synthesizer.speak(phrasesOf('Hello.'), { signal: AbortSignal.abort(reason), voice });
-    await expect(collect(aborted)).rejects.toBe(reason);
+    await expect(Array.fromAsync(aborted)).rejects.toBe(reason);
   });
 });
 

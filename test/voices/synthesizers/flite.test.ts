@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Phrase, Voice } from '../../../voices/synthesizer.ts';
 import { openFlite } from '../../../voices/synthesizers/flite.ts';
-import { lengthMs, levelDb, medianPitch, peakOf, phrasesOf, speakAll } from '../synthesis/speaking.ts';
+import { lengthMs, levelDb, medianPitch, peakOf, speakAll } from '../synthesis/speaking.ts';
+import { phrasesOf } from '../../fakes/spoken.ts';
 
 const flite = openFlite();
 afterAll(() => flite.close());

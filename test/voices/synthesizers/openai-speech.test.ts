@@ -14,6 +14,7 @@ import { secretKey, type Opened } from '../../conformance/upstream.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openSpeechServer, type SpeechShape } from '../../fakes/servers/speech-server.ts';
 import { tone } from '../../fakes/vad.ts';
+import { phrasesOf } from '../../fakes/spoken.ts';
 
 const signal = new AbortController().signal;
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-speech-'));
@@ -82,10 +83,7 @@ async function say(
   voice: Voice,
   options: { readonly speed?: number; readonly language?: string } = {},
 ): Promise<SpeechChunk[]> {
-  async function* phrases(): AsyncGenerator<{ text: string }> {
-    yield { text: 'Mind the step.' };
-  }
-  return Array.fromAsync(engine.speak(phrases(), { signal, voice, ...options }));
+  return Array.fromAsync(engine.speak(phrasesOf('Mind the step.'), { signal, voice, ...options }));
 }
 
 describe('request to a speech server of each family', () => {

@@ -9,7 +9,8 @@ import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/sidecar.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import { openSidecarServer } from '../../fakes/servers/sidecar-server.ts';
-import { clipForTests, openEngine, opened, phrasesOf, say } from '../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, say } from '../../rigs/voice-engine-rig.ts';
+import { phrasesOf } from '../../fakes/spoken.ts';
 
 const { voice } = await clipForTests();
 const folder = path.resolve(import.meta.dirname, '../../../voices/synthesizers/sidecar');

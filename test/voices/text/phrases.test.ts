@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { phrases } from '../../../voices/text/phrases.ts';
 import { speakable } from '../../../voices/text/speakable.ts';
-import { collect } from '../synthesis/speaking.ts';
 
 async function* inPieces(text: string, sizes: readonly number[]): AsyncGenerator<string> {
   let at = 0;
@@ -14,7 +13,7 @@ async function* inPieces(text: string, sizes: readonly number[]): AsyncGenerator
 }
 
 function phrasesOf(text: string, sizes: readonly number[] = []): Promise<string[]> {
-  return collect(phrases(inPieces(text, sizes)));
+  return Array.fromAsync(phrases(inPieces(text, sizes)));
 }
 
 describe('phrases of English', () => {
@@ -157,7 +156,7 @@ describe('phrases of any text', () => {
   it('phrases join to the speakable text', async () => {
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
-        const whole = (await collect(speakable(inPieces(text, [])))).join('');
+        const whole = (await Array.fromAsync(speakable(inPieces(text, [])))).join('');
         expect((await phrasesOf(text)).join('')).toBe(whole.trim() === '' ? '' : whole);
       }),
       { numRuns: 300 },

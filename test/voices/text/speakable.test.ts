@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { speakable } from '../../../voices/text/speakable.ts';
-import { collect } from '../synthesis/speaking.ts';
 
 async function spoken(...deltas: readonly string[]): Promise<string> {
   async function* source(): AsyncGenerator<string> {
     yield* deltas;
   }
-  return (await collect(speakable(source()))).join('');
+  return (await Array.fromAsync(speakable(source()))).join('');
 }
 
 describe('speakable text', () => {

@@ -1,5 +1,4 @@
-import { bandCount, quietDecibels, writeBandLevels } from './band-levels.ts';
-import { hopMs, SentLevels, type Played } from './sent-levels.ts';
+import { bandCount, quietDecibels, writeBandLevels, hopMs, SentLevels, type Played } from './sent-levels.ts';
 
 /** Band levels of one microphone window. */
 interface Window {

@@ -1,11 +1,9 @@
-import type { ListeningInput } from '../listening.ts';
+import type { ListeningInput, Utterance } from '../utterance.ts';
 import { concatSamples, durationMs, floatsFromInt16, type AudioFrame } from '../../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../../voices/recognizer.ts';
 import { cosine, type SpeakerEncoder } from '../../../../voices/speaker-encoder.ts';
 import type { SessionContext } from '../../history/context.ts';
-import type { SpokenContent } from '../../contract/item.ts';
-import type { Sounded } from '../../contract/overlap.ts';
-import type { Utterance } from '../utterance.ts';
+import type { SpokenContent, Sounded } from '../../contract/item.ts';
 
 /** Shorter sounds tell nothing about a voice. */
 const leastMs = 500;

@@ -37,7 +37,7 @@ function reply(sound: Float32Array, sampleRate = rate): Played & { heardMs: numb
   };
 }
 
-/** The sound as it comes into the microphone, so much later and quieter. */
+/** The audio as it reaches the microphone: delayed and attenuated. */
 function echoOf(sound: Float32Array, delayMs: number, gain: number): Float32Array {
   const echo = new Float32Array(sound.length);
   const delay = (delayMs * rate) / 1000;
@@ -45,7 +45,7 @@ function echoOf(sound: Float32Array, delayMs: number, gain: number): Float32Arra
   return echo;
 }
 
-/** Which windows of a microphone are explained by the reply, which is heard meanwhile. */
+/** For each microphone window, whether it is explained as echo of the reply played meanwhile. */
 function explained(guard: EchoDetector, played: Played & { heardMs: number }, microphone: Float32Array): boolean[] {
   const all: boolean[] = [];
   for (let start = 0; start + windowSamples <= microphone.length; start += windowSamples) {

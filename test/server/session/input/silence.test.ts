@@ -7,7 +7,7 @@ import { ResumableStream } from '../../../../server/transports/websocket/resumab
 import { Silence } from '../../../../server/session/input/silence.ts';
 import { ManualClock } from '../../../fakes/clock.ts';
 
-/** What a session makes up for a client that sends nothing, asked every 100 ms; the line answers when the test does. */
+/** The silence synthesized for a client that sends nothing, polled every 100 ms; the test answers the probes. */
 function listen(isProbed = true) {
   const clock = new ManualClock();
   const asked: (() => void)[] = [];
@@ -30,7 +30,7 @@ describe('Silence', () => {
     expect(await during(400)).toBe(0);
     answer();
     expect(await during(600)).toBe(500);
-    // It was asked again, and has not answered: a second after the first answer nothing is known.
+    // The second probe is unanswered: nothing is known from a second after the first answer on.
     expect(await during(2_000)).toBe(400);
     answer();
     expect(await during(100)).toBe(1_700);
@@ -80,7 +80,7 @@ describe('probe', () => {
     link.probe(() => (isAnswered = true));
     expect(isAnswered).toBe(false);
     link.attach(socketTransport(socket));
-    // An answer to somebody else's ping is none to ours.
+    // A pong to another ping does not answer ours.
     socket.ping('other');
     await once(socket, 'pong');
     await new Promise<void>((resolve) => link.probe(resolve));

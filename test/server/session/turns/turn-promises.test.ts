@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Understood } from '../../../../server/session/input/listening.ts';
-import type { Utterance } from '../../../../server/session/input/utterance.ts';
+import type { Understood, Utterance } from '../../../../server/session/input/utterance.ts';
 import { step } from '../../../../server/session/turns/turn.ts';
 import {
   initialTurn,

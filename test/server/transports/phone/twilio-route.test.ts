@@ -25,7 +25,7 @@ async function serve(flags: Record<string, string | boolean> = {}) {
   return { engines, ...(await serveWith({ engines, flags: { apiKeys: key, ...flags } })) };
 }
 
-/** Twilio at the other end of a socket, its first word said. */
+/** Twilio at the other end of a socket; the `connected` message has been sent. */
 async function dial(at: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(`ws://${at}/v1/twilio`, { headers });
   open.push(socket);
@@ -45,7 +45,7 @@ async function dial(at: string, headers: Record<string, string> = {}) {
         send({ event: 'media', streamSid: 'MZ1', media: { track: 'inbound', payload } });
       }
     },
-    /** What the caller hears of the next reply, each mark given back at once. */
+    /** The audio of the next reply; each mark is returned at once. */
     async listen(ms: number): Promise<Float32Array> {
       const heard: Buffer[] = [];
       while (heard.reduce((sum, piece) => sum + piece.length, 0) < ms * 8) {

@@ -37,7 +37,7 @@ describe('network of a call', () => {
     const [bound] = udp.bound();
     expect(udp.bound()).toEqual([{ address: '0.0.0.0', port: bound?.port }]);
     expect(candidatesOf(answer)).toEqual([{ address: '203.0.113.7', port: bound?.port, type: 'host' }]);
-    // What a NAT does.
+    // Like a NAT.
     await caller.connect(answer.replaceAll('203.0.113.7', '127.0.0.1'));
     await caller.until('session.created');
   });
@@ -60,7 +60,7 @@ describe('network of a call', () => {
 });
 
 describe('port range', () => {
-  // Below those that systems give out, and apart from those of other test runs.
+  // Below the ephemeral ports, and different from those of other test runs.
   const first = 20_000 + (process.pid % 3_000) * 4;
   const ports = `${first}-${first + 2}`;
 

@@ -59,7 +59,7 @@ describe('PacketOrder', () => {
   });
 });
 
-/** What is heard of packets of a tone, 20 ms each, of which `arrives` says which come, with which timestamps. */
+/** The audio decoded from packets of a tone, 20 ms each; `arrives` gives the order or loss of each. */
 async function hear(arrives: readonly (number | undefined)[], after = (index: number): number => index * 960) {
   const encoder = await openOpusEncoder(24_000);
   const decoder = await openOpusDecoder(24_000);
@@ -164,6 +164,19 @@ describe('PlayoutQueue', () => {
     queue.complete('b');
     expect(events).toEqual(['started a', 'cleared a']);
   });
+
+  it('counts the position of a held response in the playout queue on from the end of the received audio', () => {
+    const told: string[] = [];
+    const queue = new PlayoutQueue(480, ({ type }) => void told.push(type));
+    queue.push('r', new Float32Array(2_000));
+    queue.next();
+    expect([queue.hold('r'), queue.hold('r'), queue.hold('other')]).toEqual([480, 480, undefined]);
+    expect(queue.next()).toBeUndefined();
+    queue.push('r', new Float32Array(1_000));
+    queue.next();
+    expect(queue.cut()).toEqual([{ responseId: 'r', playedSamples: 2_480 }]);
+    expect(told).toEqual(['output_audio_buffer.started', 'output_audio_buffer.cleared']);
+  });
 });
 
 describe('OutgoingSpeech', () => {
@@ -190,7 +203,7 @@ describe('OutgoingSpeech', () => {
     outgoing.push('r', tone(200));
     outgoing.complete('r');
     await clock.advance(5_000);
-    // Ten frames of sound, ten of silence, then nothing.
+    // Ten frames of audio, ten of silence, then nothing.
     expect(packets).toHaveLength(20);
     expect(packets.map(({ atMs }) => atMs)).toEqual(packets.map((_, index) => 1_000 + 20 * index));
     for (const [index, sent] of packets.slice(1).entries()) {

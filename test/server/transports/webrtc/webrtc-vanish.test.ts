@@ -3,7 +3,7 @@ import { watchUdp } from '../../../fakes/network/udp-watch.ts';
 import { serve } from '../../../rigs/serve-rig.ts';
 import { NodeCaller, offerTo, singing } from '../../../rigs/webrtc-rig.ts';
 
-/** What README and `server/README.md` promise. */
+/** The limit promised in the READMEs. */
 const mostMs = 30_000;
 
 afterEach(() => void vi.useRealTimers());

@@ -41,7 +41,7 @@ describe('WebRTC call', () => {
     const types = caller.events.map(({ type }) => type);
     expect(types.indexOf('output_audio_buffer.started')).toBeGreaterThan(types.indexOf('response.content_part.added'));
     expect(types.indexOf('output_audio_buffer.stopped')).toBeGreaterThan(types.indexOf('response.done'));
-    // Sound travels by the track alone.
+    // Audio travels only over the track.
     expect(types).not.toContain('response.output_audio.delta');
     await caller.untilHeard(300);
     expect(loudness(await caller.heard())).toBeGreaterThan(0.2);
@@ -58,7 +58,7 @@ describe('WebRTC call', () => {
     const { response } = await caller.until('response.done');
     expect(response.status_details).toMatchObject({ type: 'cancelled', reason: 'client_cancelled' });
     expect(response.output[0].content[0].transcript.length).toBeLessThan(longLine.length / 2);
-    // Where nothing sounds, there is nothing to clear and nothing to say.
+    // Clearing an empty buffer emits nothing.
     caller.send({ type: 'output_audio_buffer.clear' });
     caller.send({ type: 'input_audio_buffer.clear' });
     await caller.until('input_audio_buffer.cleared');

@@ -19,7 +19,8 @@ import {
   type DashscopeServer,
 } from '../../../fakes/servers/dashscope-server.ts';
 import { tone } from '../../../fakes/vad.ts';
-import { phrasesOf, say } from '../../../rigs/voice-engine-rig.ts';
+import { say } from '../../../rigs/voice-engine-rig.ts';
+import { phrasesOf, streamOf } from '../../../fakes/spoken.ts';
 
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
@@ -71,11 +72,8 @@ synthesizerConformance({
 
 async function hear(options: DashscopeOptions, language?: string): Promise<TranscriptPart[]> {
   await using server = await openDashscopeServer(options);
-  async function* frames(): AsyncGenerator<AudioFrame> {
-    yield* vadFrames(speech, 16_000);
-  }
   const given = { signal, ...(language === undefined ? {} : { language }) };
-  return await Array.fromAsync(openEar(server).transcribe(frames(), given));
+  return await Array.fromAsync(openEar(server).transcribe(streamOf(vadFrames(speech, 16_000)), given));
 }
 
 describe('Paraformer', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { AudioFrame } from '../../../../voices/audio.ts';
 import type { CallPolicy } from '../../../../voices/calls/call-policy.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../../voices/recognizer.ts';
 import { adapter } from '../../../../voices/recognizers/triton.ts';
@@ -14,6 +13,7 @@ import {
 } from '../../../fakes/servers/triton-server.ts';
 import { tone } from '../../../fakes/vad.ts';
 import { openEngine } from '../../../rigs/voice-engine-rig.ts';
+import { streamOf } from '../../../fakes/spoken.ts';
 
 const speech = tone(1_600, 16_000);
 const signal = new AbortController().signal;
@@ -61,12 +61,9 @@ recognizerConformance({
 });
 
 async function hear(server: TritonServer, given: object = {}, language?: string): Promise<TranscriptPart | undefined> {
-  async function* frames(): AsyncGenerator<AudioFrame> {
-    yield* vadFrames(speech, 16_000);
-  }
   const engine = openEngine(adapter, { baseUrl: server.url, model: 'infer_bls', ...given });
   const options = { signal, ...(language === undefined ? {} : { language }) };
-  return (await Array.fromAsync(engine.transcribe(frames(), options))).at(-1);
+  return (await Array.fromAsync(engine.transcribe(streamOf(vadFrames(speech, 16_000)), options))).at(-1);
 }
 
 describe('recognizer on Triton', () => {
