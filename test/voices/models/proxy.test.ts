@@ -100,10 +100,10 @@ describe('models pull behind a proxy', () => {
   });
 
   it.each<readonly [string, ProxyTrick, RegExp, tries: number]>([
-    ['wants a password', refusing, /proxy 127.0.0.1:\d+ wants a name and a password.*HTTPS_PROXY/, 1],
-    ['forbids the address', answering('403 Forbidden'), /refuses the connection \(403\)/, 1],
+    ['wants a password', refusing, /proxy 127.0.0.1:\d+ requires a user name and a password.*HTTPS_PROXY/, 1],
+    ['forbids the address', answering('403 Forbidden'), /refused the connection \(403\)/, 1],
     ['does not reach the server', answering('502 Bad Gateway'), /cannot reach the server \(502\)/, 5],
-    ['hangs', silent, /says nothing for 0.05 s/, 5],
+    ['hangs', silent, /did not respond for 0.05 s/, 5],
     ['cuts the connection', hangsUp, /closed the connection/, 5],
   ])('models pull reports a proxy that %s', async (_name, trick, detail, tries) => {
     const proxy = await openProxy();
@@ -180,7 +180,7 @@ describe('models pull behind a proxy', () => {
     const exit = once(child, 'exit');
     await asked;
     child.kill('SIGINT');
-    expect((await said.next()).value).toBe('dramatis models: stopped');
+    expect((await said.next()).value).toBe('dramatis models: interrupted');
     // Long before the proxy's half minute is over, which the test's own time would not bear.
     expect(await exit).toEqual([130, null]);
   });
