@@ -77,13 +77,13 @@ describe.skipIf(!isInstalled('sherpa-onnx-node') || !isInstalled('node-llama-cpp
     const found = await checkPlannedEngines(planEngines({ engines }, {}), alice);
     expect(found.filter(({ ok }) => ok)).toEqual([]);
     expect(found.map(({ name, says }) => `${name} ${says}`)).toEqual([
-      expect.stringContaining(`"sha256" of what is there now is, for "tokens": ${tokens?.sha256}`),
-      expect.stringMatching(/^cut .*get it again; or it is another version, so set "sha256"/),
+      expect.stringContaining(`The files have these now: "tokens": ${tokens?.sha256}`),
+      expect.stringMatching(/^cut .*download it again; or it is another version, so set "sha256"/),
       expect.stringContaining(
-        `cannot be read at ${path.join(folder, 'gone.txt')}: get the weights, or correct the path`,
+        `cannot be read at ${path.join(folder, 'gone.txt')}: download the weights, or correct the path`,
       ),
-      expect.stringMatching(/^damaged .*(cannot be loaded|while it loaded).*of another kind than its settings say/),
-      expect.stringMatching(/^other .*(cannot be loaded|while it loaded).*of another kind than its settings say/),
+      expect.stringMatching(/^damaged .*(cannot be loaded|while loading).*do not match the kind in the settings/),
+      expect.stringMatching(/^other .*(cannot be loaded|while loading).*do not match the kind in the settings/),
       expect.stringMatching(/^unfit The engine "unfit" \(sherpa-onnx\): files|^unfit .*files/),
     ]);
   });

@@ -1,14 +1,12 @@
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { zipSync } from 'fflate';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { blankPng } from '../../../characters/tavern/png.ts';
-import { readConfig } from '../../../server/config/config.ts';
-import { startServer, type RunningServer } from '../../../server/app/serve.ts';
 import { cards } from '../../characters/tavern-cards.ts';
-import { hasBrowser, openBrowser, type TestBrowser } from '../../fakes/network/browser.ts';
+import { servePages } from '../../rigs/page-rig.ts';
+import { hasBrowser } from '../../fakes/network/browser.ts';
 
 /** Runs if any text of a card is taken for markup. */
 const attack = `"><script>window.owned=1</script><img src=x onerror="window.owned=1"><svg onload=window.owned=1>{{char}}`;
@@ -38,26 +36,12 @@ const entry = (keys: string[], content: string, more: object = {}) => ({
 const book = (entries: object[]) => ({ extensions: {}, recursive_scanning: true, scan_depth: 1_000, entries });
 
 describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the page', () => {
-  let folder: string;
-  let server: RunningServer;
-  let browser: TestBrowser;
+  const pages = servePages({});
   let page: Page;
-  beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'dramatis-hostile-'));
-    server = await startServer(
-      readConfig({ flags: { port: '0', logLevel: 'error', dataDir: folder }, environment: {} }),
-    );
-    browser = await openBrowser();
-  }, 60_000);
-  afterAll(async () => {
-    await server?.close();
-    await browser?.close();
-    await rm(folder, { recursive: true });
-  });
   beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    page = await pages.browser.newPage({ viewport: { width: 1440, height: 900 } });
     page.setDefaultTimeout(30_000);
-    await page.goto(`${server.url}/characters.html`);
+    await page.goto(`${pages.server.url}/characters.html`);
     await page.locator('#list button').first().waitFor();
   });
 
@@ -89,7 +73,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
     await page.keyboard.press('Escape');
     expect(await answer('Are you not lonely?')).not.toBe('');
     expect(await page.evaluate('window.owned')).toBeUndefined();
-    await page.goto(`${server.url}/${new URL(page.url()).hash}`);
+    await page.goto(`${pages.server.url}/${new URL(page.url()).hash}`);
     await page.locator('#name:has-text("<script>")').waitFor();
     expect(await page.evaluate('window.owned')).toBeUndefined();
     await page.close();
@@ -137,7 +121,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
   );
 
   it('does not upload a PNG of 50 MB', async () => {
-    const file = path.join(folder, 'huge.png');
+    const file = path.join(pages.folder, 'huge.png');
     await writeFile(file, blankPng('x'));
     await truncate(file, 50 * 2 ** 20);
     const asked: string[] = [];

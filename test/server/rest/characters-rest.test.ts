@@ -67,9 +67,9 @@ describe('/characters', () => {
     expect(Object.fromEntries(issues.map(({ param, message }) => [param, message]))).toEqual({
       'card.name': 'This must not be empty.',
       'card.mbti': 'This must be four letters, such as INTP.',
-      'card.evasions': 'At least 6 are needed.',
+      'card.evasions': 'At least 6 are required.',
       'card.turnTaking.patience': 'At most 1.',
-      'card.lorebook.0.keys.1': expect.stringContaining('look-around'),
+      'card.lorebook.0.keys.1': expect.stringContaining('lookarounds'),
       'card.voice.gender': 'One of: female, male, neutral.',
       'lines.0.asks': 'At least one is required.',
       card: 'Unknown fields: hat.',

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCard } from '../../../characters/tavern/card-file.ts';
@@ -7,9 +6,7 @@ import { openVoiceStore } from '../../../voices/library/store.ts';
 import { cards } from '../../characters/tavern-cards.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from '../../fakes/network/browser.ts';
 import { serveCharacters } from '../../rigs/characters-rig.ts';
-
-/** Folder for screenshots; none are taken unless it is set. */
-const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
+import { keep } from '../../rigs/page-rig.ts';
 
 const mara = JSON.stringify(cards['V3, every field']);
 const sheet = '#card [role=tabpanel]:not([hidden])';
@@ -28,10 +25,6 @@ describe.skipIf(!hasBrowser('the page of characters'))('card editor', () => {
     await page.locator('#list button').first().waitFor();
     if (id !== '') await page.locator('#card [name="tagline"]').waitFor();
     return page;
-  }
-
-  async function keep(page: Page, name: string): Promise<void> {
-    if (screenshots !== undefined) await page.screenshot({ path: path.join(screenshots, `${name}.png`) });
   }
 
   async function save(page: Page): Promise<void> {

@@ -1,11 +1,10 @@
-import path from 'node:path';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCard } from '../../../characters/tavern/card-file.ts';
 import { writeCardBytes } from '../../../characters/tavern/open-card.ts';
 import { cards } from '../../characters/tavern-cards.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from '../../fakes/network/browser.ts';
 import { serveCharacters } from '../../rigs/characters-rig.ts';
+import { keep } from '../../rigs/page-rig.ts';
 
 describe.skipIf(!hasBrowser('the cast of the page'))('character list', () => {
   let browser: TestBrowser;
@@ -35,7 +34,7 @@ describe.skipIf(!hasBrowser('the cast of the page'))('character list', () => {
     await page.locator('#characters li:visible').first().click();
     await page.locator('#portrait img').waitFor();
     await page.locator('#characters li:visible img').nth(3).waitFor();
-    await keep(page, 'list');
+    await keep(page, 'cast-list');
     expect(new URL((await page.locator('#edit').getAttribute('href')) ?? '', server.url).hash).toBe('#old-mara');
     await page.click('#edit');
     await page.locator('#card [name="tagline"]').waitFor();
@@ -71,7 +70,7 @@ describe.skipIf(!hasBrowser('the cast of the page'))('character list', () => {
     await page.click('#send');
     const chip = page.locator('#transcript .feelings .feeling').first();
     await chip.waitFor();
-    await keep(page, 'mood');
+    await keep(page, 'cast-mood');
     expect(await page.locator('#transcript .feelings').innerText()).toMatch(/^Emotion:[\s\S]*anger\s*\d of 10\./);
     expect(await chip.evaluate((element) => getComputedStyle(element).getPropertyValue('--share'))).toMatch(
       /^0\.[2-9]$/,
@@ -96,8 +95,3 @@ describe.skipIf(!hasBrowser('the cast of the page'))('character list', () => {
     await page.close();
   }, 60_000);
 });
-
-async function keep(page: Page, name: string): Promise<void> {
-  const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
-  if (screenshots !== undefined) await page.screenshot({ path: path.join(screenshots, `cast-${name}.png`) });
-}

@@ -1,38 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
-import { readConfig } from '../../../server/config/config.ts';
-import { startServer, type RunningServer } from '../../../server/app/serve.ts';
-import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/network/browser.ts';
-
-/** Folder for screenshots; none are taken unless it is set. */
-const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
+import { keep, servePages } from '../../rigs/page-rig.ts';
+import { hasBrowser } from '../../fakes/network/browser.ts';
 
 describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page', () => {
-  let folder: string;
-  let server: RunningServer;
-  let browser: TestBrowser;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'dramatis-memory-page-'));
-    const flags = { port: '0', logLevel: 'error', memory: true, dataDir: folder };
-    server = await startServer(readConfig({ flags, environment: {} }));
-    browser = await openBrowserThatAsks(server);
-  }, 60_000);
-
-  afterAll(async () => {
-    await server?.close();
-    await browser?.close();
-    await rm(folder, { recursive: true });
-  });
+  const pages = servePages({ asks: true, flags: { memory: true } });
 
   it('stores memories once the user opts in and lets them read, correct, export and erase them', async () => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    const keep = async (name: string): Promise<void> => {
-      if (screenshots !== undefined) await page.screenshot({ path: path.join(screenshots, `memories-${name}.png`) });
-    };
+    const page = await pages.browser.newPage({ viewport: { width: 1280, height: 800 } });
     const say = async (text: string): Promise<void> => {
       await page.fill('#text', text);
       await page.click('#send');
@@ -42,7 +17,7 @@ describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page',
         .first()
         .waitFor({ timeout: 60_000 });
     };
-    await page.goto(server.url);
+    await page.goto(pages.server.url);
     await page.click('#characters >> text=Alice');
     await say('My cat is called Dinah.');
     await page.click('#end');
@@ -57,7 +32,7 @@ describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page',
     await page.click('#memories-open');
     const rows = page.locator('#memories-list > li');
     await rows.nth(3).waitFor();
-    await keep('list');
+    await keep(page, 'memories-list');
     expect(await page.locator('#memories-list').innerText()).not.toContain('Dinah');
     expect(await page.locator('#memories-list .fact .words').allInnerTexts()).toEqual([
       'My sister is called Ann.',
@@ -66,7 +41,7 @@ describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page',
 
     await rows.nth(0).getByText('Correct').click();
     await page.fill('#memories-list textarea', 'My sister is called Anne.');
-    await keep('correcting');
+    await keep(page, 'memories-correcting');
     await page.getByText('Save', { exact: true }).click();
     await page.locator('#memories-list .fact').getByText('My sister is called Anne.').waitFor();
     // The turn is corrected, too.
@@ -78,7 +53,7 @@ describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page',
     expect(await rows.count()).toBe(2);
 
     await page.setViewportSize({ width: 390, height: 844 });
-    await keep('phone');
+    await keep(page, 'memories-phone');
     const download = page.waitForEvent('download');
     await page.click('#memories-copy');
     expect((await download).suggestedFilename()).toBe('memories-alice.json');
@@ -90,15 +65,15 @@ describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page',
   }, 120_000);
 
   it('pages through all memories, however many there are', async () => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    await page.goto(server.url);
+    const page = await pages.browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(pages.server.url);
     await page.click('#characters >> text=Alice');
     await page.click('#memories-open');
     await page.check('#memories-wanted');
     await page.click('#memories-close');
     const user = await page.evaluate(() => localStorage.getItem('dramatis.user') ?? '');
     expect(user).not.toBe('');
-    const store = new MemoryStore(memoryFile(folder));
+    const store = new MemoryStore(memoryFile(pages.folder));
     for (let index = 0; index < 250; index += 1) {
       const turn = { session: 'long', item: `i${index}`, asked: `Turn ${index}.`, answered: 'Yes.' };
       store.record({ owner: '', user, character: 'alice' }, turn, [], index);

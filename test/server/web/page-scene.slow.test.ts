@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../../server/config/config.ts';
-import { startServer, type RunningServer } from '../../../server/app/serve.ts';
-import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/network/browser.ts';
-
-/** Folder for screenshots; none are taken unless it is set. */
-const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
+import { keep, servePages } from '../../rigs/page-rig.ts';
+import { hasBrowser } from '../../fakes/network/browser.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-page-scene-'));
 
@@ -28,30 +24,18 @@ const short = {
 };
 
 describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
-  let server: RunningServer;
-  let browser: TestBrowser;
-
+  const pages = servePages({ asks: true, flags: { charactersDir: folder } });
   beforeAll(async () => {
     await mkdir(path.join(folder, 'scenes'), { recursive: true });
     await writeFile(path.join(folder, 'scenes', 'short.json'), JSON.stringify(short));
-    const flags = { port: '0', logLevel: 'error', charactersDir: folder };
-    server = await startServer(readConfig({ flags, environment: {} }));
-    browser = await openBrowserThatAsks(server);
-  }, 60_000);
-
-  afterAll(async () => {
-    await server?.close();
-    await browser?.close();
-    await rm(folder, { recursive: true });
   });
+  afterAll(() => rm(folder, { recursive: true }));
 
-  const keep = (page: Page, name: string) =>
-    screenshots === undefined ? undefined : page.screenshot({ path: path.join(screenshots, `${name}.png`) });
   const hintOf = (page: Page) => page.locator('#talk-hint').textContent();
 
   it('plays a scene turn by turn with speaker, actions and thoughts and without interruption', async () => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    await page.goto(server.url);
+    const page = await pages.browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(pages.server.url);
     await page.click('#characters >> text=Supper on the Nautilus');
     await keep(page, 'scene-prologue');
     await page.check('#thoughts');
@@ -79,8 +63,8 @@ describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
   }, 150_000);
 
   it('tells the user their part in a scene on a phone and hides thoughts', async () => {
-    const page = await browser.newPage({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
-    await page.goto(server.url);
+    const page = await pages.browser.newPage({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
+    await page.goto(pages.server.url);
     await page.click('#characters >> text=The Locked Garden');
     expect(await page.locator('#instructions').textContent()).toContain('You are The host.');
     await page.click('#talk');
@@ -93,8 +77,8 @@ describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
   }, 120_000);
 
   it('shows everyone’s feelings at the end of a scene and plays it again', async () => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    await page.goto(server.url);
+    const page = await pages.browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(pages.server.url);
     await page.click('#characters >> text=A short quarrel');
     // Without a microphone, so that nobody answers.
     await page.evaluate('navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error("none"))');

@@ -1,35 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../server/config/config.ts';
 import { startServer, type RunningServer } from '../../../server/app/serve.ts';
 import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
-import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/network/browser.ts';
-
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-page-'));
-
-/** Folder for screenshots; none are taken unless it is set. */
-const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
+import { keep, servePages } from '../../rigs/page-rig.ts';
+import { hasBrowser, type TestBrowser } from '../../fakes/network/browser.ts';
 
 describe.skipIf(!hasBrowser('the page'))('page', () => {
-  let server: RunningServer;
-  let browser: TestBrowser;
-
-  beforeAll(async () => {
-    server = await startServer(readConfig({ flags: { port: '0', logLevel: 'error' }, environment: {} }));
-    browser = await openBrowserThatAsks(server);
-  }, 60_000);
-
-  afterAll(async () => {
-    await server?.close();
-    await browser?.close();
-    await rm(folder, { recursive: true });
-  });
+  const pages = servePages({ asks: true });
 
   it('holds a spoken turn on the page and shows transcript, answer and latency', async () => {
-    const page = await openPage(browser, server, { width: 1280, height: 800 });
+    const page = await openPage(pages.browser, pages.server, { width: 1280, height: 800 });
     const sent: string[] = [];
     page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
     await keep(page, 'picker');
@@ -58,7 +40,7 @@ describe.skipIf(!hasBrowser('the page'))('page', () => {
   }, 120_000);
 
   it('answers a typed message on a phone-sized page without asking for the microphone', async () => {
-    const page = await openPage(browser, server, { width: 390, height: 844 });
+    const page = await openPage(pages.browser, pages.server, { width: 390, height: 844 });
     await page.click('#characters >> text=Alice');
     await page.fill('#text', 'What is your name?');
     await page.click('#send');
@@ -73,10 +55,10 @@ describe.skipIf(!hasBrowser('the page'))('page', () => {
 
   it('shows the voice similarity of each reply', async () => {
     // An untrained encoder finds all voices alike, which is enough for the meter.
-    const { modelPath: speakerEncoder } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
+    const { modelPath: speakerEncoder } = await writeSmallCampplus(path.join(pages.folder, 'campplus.onnx'));
     const flags = { port: '0', logLevel: 'error', speakerEncoder };
     await using watched = closing(await startServer(readConfig({ flags, environment: {} })));
-    const page = await openPage(browser, watched, { width: 1280, height: 800 });
+    const page = await openPage(pages.browser, watched, { width: 1280, height: 800 });
     await page.click('#characters >> text=Captain Nemo');
     for (const text of ['Tell me about the sea.', 'Where did you find such a ship?']) {
       await page.fill('#text', text);
@@ -94,11 +76,11 @@ describe.skipIf(!hasBrowser('the page'))('page', () => {
   }, 120_000);
 
   it('explains what to do if the microphone is denied', async () => {
-    const page = await browser.newPage({ permissions: [] });
+    const page = await pages.browser.newPage({ permissions: [] });
     await page.addInitScript(() => {
       navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('denied', 'NotAllowedError'));
     });
-    await page.goto(server.url);
+    await page.goto(pages.server.url);
     await page.click('#characters >> text=Alice');
     await page.click('#talk');
     await page.locator('#message:has-text("microphone")').waitFor({ timeout: 30_000 });
@@ -121,8 +103,4 @@ async function openPage(
   await page.goto(server.url);
   await page.locator('#characters >> text=Sherlock Holmes').first().waitFor();
   return page;
-}
-
-async function keep(page: Page, name: string): Promise<void> {
-  if (screenshots !== undefined) await page.screenshot({ path: path.join(screenshots, `${name}.png`) });
 }

@@ -1,38 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../../server/config/config.ts';
-import { startServer, type RunningServer } from '../../../server/app/serve.ts';
-import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../../fakes/network/browser.ts';
-
-/** Folder for screenshots; none are taken unless it is set. */
-const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
+import { beforeAll, describe, expect, it } from 'vitest';
+import { keep, servePages } from '../../rigs/page-rig.ts';
+import { hasBrowser } from '../../fakes/network/browser.ts';
 
 describe.skipIf(!hasBrowser('rehearsals in the page'))('rehearsal', () => {
-  let folder: string;
-  let server: RunningServer;
-  let browser: TestBrowser;
+  const pages = servePages({ asks: true });
   let page: Page;
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'dramatis-rehearsal-'));
-    server = await startServer(
-      readConfig({ flags: { port: '0', logLevel: 'error', dataDir: folder }, environment: {} }),
-    );
-    browser = await openBrowserThatAsks(server);
-    page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    page = await pages.browser.newPage({ viewport: { width: 1440, height: 900 } });
     page.setDefaultTimeout(30_000);
-    await page.goto(`${server.url}/characters.html#sherlock-holmes`);
+    await page.goto(`${pages.server.url}/characters.html#sherlock-holmes`);
     await page.click('#copy');
     await page.click('#question button:text-is("Copy")');
     await page.locator('#notice >> text=Copied').waitFor();
   }, 60_000);
-  afterAll(async () => {
-    await server?.close();
-    await browser?.close();
-    await rm(folder, { recursive: true });
-  });
 
   const replies = () => page.locator('#transcript li[data-role="character"][data-status="done"]');
   async function answer(text: string): Promise<string> {
@@ -54,8 +35,8 @@ describe.skipIf(!hasBrowser('rehearsals in the page'))('rehearsal', () => {
     await page.locator('#message >> text=The card has changed').waitFor();
     expect(await answer('What is the secret word?')).toContain('Xylophone');
     expect(await replies().count()).toBe(1);
-    if (screenshots !== undefined) await page.screenshot({ path: path.join(screenshots, 'rehearsal.png') });
-    expect(JSON.stringify(server.characters.get('sherlock-holmes-2')?.lines)).not.toContain('Xylophone');
+    await keep(page, 'rehearsal');
+    expect(JSON.stringify(pages.server.characters.get('sherlock-holmes-2')?.lines)).not.toContain('Xylophone');
   }, 120_000);
 
   it('reports what to correct if the card cannot be played', async () => {

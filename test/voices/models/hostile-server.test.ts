@@ -115,8 +115,8 @@ const fatal: Record<string, readonly [Trick, code: string]> = {
   ],
 };
 
-describe('models pull, when the server', () => {
-  it.each(Object.entries(overcome))('%s, installs the model', async (_name, trick) => {
+describe('models pull from a misbehaving server', () => {
+  it.each(Object.entries(overcome))('models pull installs the model from a server that %s', async (_name, trick) => {
     const rig = await openModelRig();
     rig.server.trick = trick;
     await expect(rig.pull()).resolves.toBe(true);
@@ -125,18 +125,21 @@ describe('models pull, when the server', () => {
     await expect(rig.pull()).resolves.toBe(false);
   });
 
-  it.each(Object.entries(fatal))('%s, installs nothing and says why', async (_name, [trick, code]) => {
-    const rig = await openModelRig();
-    rig.server.trick = trick;
-    await expect(rig.pull()).rejects.toMatchObject({ name: 'ModelError', code });
-    expect(await rig.installed()).toEqual({});
-    // What was left must not harm the next run.
-    rig.server.trick = undefined;
-    await rig.pull();
-    expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
-  });
+  it.each(Object.entries(fatal))(
+    'models pull installs nothing and gives the reason if the server %s',
+    async (_name, [trick, code]) => {
+      const rig = await openModelRig();
+      rig.server.trick = trick;
+      await expect(rig.pull()).rejects.toMatchObject({ name: 'ModelError', code });
+      expect(await rig.installed()).toEqual({});
+      // What was left must not harm the next run.
+      rig.server.trick = undefined;
+      await rig.pull();
+      expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
+    },
+  );
 
-  it('falls silent in the middle, gives up on that connection and goes on', async () => {
+  it('models pull drops a connection that falls silent, and resumes', async () => {
     const rig = await openModelRig({ stallMs: 50 });
     rig.server.trick = first(3, ({ from, file }, response) => {
       const headers = from > 0 && { 'content-range': `bytes ${from}-${file.length - 1}/${file.length}` };
@@ -148,13 +151,13 @@ describe('models pull, when the server', () => {
     expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
   });
 
-  it('always falls silent, says so', async () => {
+  it('models pull fails with a clear error if the server falls silent every time', async () => {
     const rig = await openModelRig({ stallMs: 20 });
     rig.server.trick = () => true;
     await expect(rig.pull()).rejects.toMatchObject({ code: 'model_download_failed', message: /no data for/ });
   });
 
-  it('waits as long as a busy server asks, a minute at most', async () => {
+  it('models pull waits as long as a busy server asks, a minute at most', async () => {
     const rig = await openModelRig();
     rig.server.trick = first(2, (request, response) =>
       status(429, { 'retry-after': request.number === 0 ? '7' : '86400' })(request, response),
@@ -165,7 +168,7 @@ describe('models pull, when the server', () => {
     expect(told).toEqual(['the server responded with 429, 7000', 'the server responded with 429, 60000']);
   });
 
-  it('changes the file between ranges, never mixes the two', async () => {
+  it('models pull never mixes two versions of a file that changes between ranges', async () => {
     const rig = await openModelRig();
     rig.server.file = Buffer.from(weights.map((byte) => byte ^ 255));
     rig.server.trick = (request, response) => {
@@ -186,7 +189,7 @@ describe('models pull, when the server', () => {
     ]);
   });
 
-  it('names no version, is asked for all of it again where the hash is not known either', async () => {
+  it('models pull starts over if the server names no version and the hash is unknown', async () => {
     const rig = await openModelRig();
     rig.server.etag = undefined;
     rig.server.trick = first(1, ({ file }, response) => {
@@ -198,7 +201,7 @@ describe('models pull, when the server', () => {
     expect(rig.server.seen).toEqual(['all /tiny.onnx', 'all /tiny.onnx']);
   });
 
-  it('has a file of another size than the catalogue states, says so after one look', async () => {
+  it('models pull fails after one look if the file has another size than the catalogue states', async () => {
     const rig = await openModelRig();
     const model = modelOf(rig.server.url, { bytes: 4_000 });
     const failure = { code: 'model_download_failed', message: /a file of 10017 bytes, not 4000/ };
@@ -206,7 +209,7 @@ describe('models pull, when the server', () => {
     expect(rig.server.seen).toEqual(['all /tiny.onnx']);
   });
 
-  it('is gone, and a mirror is there, asks that', async () => {
+  it('models pull uses a mirror if the server is gone', async () => {
     const rig = await openModelRig();
     rig.server.trick = (request, response) =>
       request.path.startsWith('/mirror/') ? undefined : status(404)(request, response);

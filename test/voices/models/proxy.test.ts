@@ -55,8 +55,8 @@ const hangsUp: ProxyTrick = (socket) => {
 };
 const refusing = answering('407 Proxy Authentication Required', 'proxy-authenticate: Basic');
 
-describe('models pull, behind a proxy', () => {
-  it('goes through CONNECT for https, in a process that trusts the certificate', async () => {
+describe('models pull behind a proxy', () => {
+  it('models pull uses CONNECT for https, in a process that trusts the certificate', async () => {
     const proxy = await openProxy();
     const rig = await openModelRig();
     const { pulling, env, address } = await securely(rig);
@@ -65,16 +65,19 @@ describe('models pull, behind a proxy', () => {
     expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT ${address}`]));
   });
 
-  it.each(['127.0.0.1', '.example,127.0.0.1', '*'])('goes past it where NO_PROXY has %s', async (exempt) => {
-    const proxy = await openProxy();
-    const rig = await openModelRig();
-    const { pulling, env } = await securely(rig);
-    await run(process.execPath, pulling, { env: env({ HTTPS_PROXY: `http://${proxy.host}`, NO_PROXY: exempt }) });
-    expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
-    expect(proxy.asked).toEqual([]);
-  });
+  it.each(['127.0.0.1', '.example,127.0.0.1', '*'])(
+    'models pull bypasses the proxy if NO_PROXY has %s',
+    async (exempt) => {
+      const proxy = await openProxy();
+      const rig = await openModelRig();
+      const { pulling, env } = await securely(rig);
+      await run(process.execPath, pulling, { env: env({ HTTPS_PROXY: `http://${proxy.host}`, NO_PROXY: exempt }) });
+      expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
+      expect(proxy.asked).toEqual([]);
+    },
+  );
 
-  it('says its name and password', async () => {
+  it('models pull sends the proxy’s user name and password', async () => {
     const proxy = await openProxy();
     const seen = new Set<string | undefined>();
     proxy.trick = (_socket, request) => {
@@ -87,7 +90,7 @@ describe('models pull, behind a proxy', () => {
     expect([...seen]).toEqual([`Basic ${Buffer.from('ann:sésame').toString('base64')}`]);
   });
 
-  it('asks it for whole addresses where they are http', async () => {
+  it('models pull sends absolute URLs to the proxy for http', async () => {
     const proxy = await openProxy();
     environment({ HTTP_PROXY: `http://${proxy.host}` });
     const rig = await openModelRig();
@@ -97,12 +100,12 @@ describe('models pull, behind a proxy', () => {
   });
 
   it.each<readonly [string, ProxyTrick, RegExp, tries: number]>([
-    ['wants a password', refusing, /proxy 127.0.0.1:\d+ wants a name and a password.*HTTPS_PROXY/, 1],
-    ['forbids the address', answering('403 Forbidden'), /refuses the connection \(403\)/, 1],
+    ['wants a password', refusing, /proxy 127.0.0.1:\d+ requires a user name and a password.*HTTPS_PROXY/, 1],
+    ['forbids the address', answering('403 Forbidden'), /refused the connection \(403\)/, 1],
     ['does not reach the server', answering('502 Bad Gateway'), /cannot reach the server \(502\)/, 5],
-    ['hangs', silent, /says nothing for 0.05 s/, 5],
+    ['hangs', silent, /did not respond for 0.05 s/, 5],
     ['cuts the connection', hangsUp, /closed the connection/, 5],
-  ])('that %s, says so', async (_name, trick, detail, tries) => {
+  ])('models pull reports a proxy that %s', async (_name, trick, detail, tries) => {
     const proxy = await openProxy();
     proxy.trick = trick;
     environment({ HTTPS_PROXY: `http://${proxy.host}` });
@@ -113,7 +116,7 @@ describe('models pull, behind a proxy', () => {
     expect(await rig.installed()).toEqual({});
   });
 
-  it('that wants a password says so for http, too', async () => {
+  it('models pull reports that the proxy needs a password, for http too', async () => {
     const proxy = await openProxy();
     proxy.trick = refusing;
     environment({ HTTP_PROXY: `http://${proxy.host}` });
@@ -121,7 +124,7 @@ describe('models pull, behind a proxy', () => {
     await expect(rig.pull()).rejects.toMatchObject({ code: 'model_proxy_failed', message: /name and a password/ });
   });
 
-  it('that is not there, says that it is the proxy', async () => {
+  it('models pull reports that the proxy is unreachable', async () => {
     const proxy = await openConnectProxy();
     await proxy[Symbol.asyncDispose]();
     environment({ HTTPS_PROXY: `http://${proxy.host}` });
@@ -131,7 +134,7 @@ describe('models pull, behind a proxy', () => {
   });
 
   it.each(['socks5://127.0.0.1:1080', 'proxy:3128', 'http://'])(
-    'that cannot be one (%s) is not passed over',
+    'models pull does not bypass an invalid proxy (%s)',
     async (place) => {
       environment({ HTTP_PROXY: place });
       const rig = await openModelRig();
@@ -143,7 +146,7 @@ describe('models pull, behind a proxy', () => {
     },
   );
 
-  it('that cuts every tunnel once goes on with what is missing', async () => {
+  it('models pull resumes after a proxy that cuts every tunnel once', async () => {
     const proxy = await openProxy();
     const rig = await openModelRig();
     const { pulling, env } = await securely(rig);
@@ -158,7 +161,7 @@ describe('models pull, behind a proxy', () => {
     expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
   });
 
-  it('that hangs does not keep Ctrl-C waiting', async () => {
+  it('models pull stops on Ctrl-C while the proxy hangs', async () => {
     const proxy = await openProxy();
     const rig = await openModelRig();
     const { pulling, env } = await securely(rig);
@@ -177,7 +180,7 @@ describe('models pull, behind a proxy', () => {
     const exit = once(child, 'exit');
     await asked;
     child.kill('SIGINT');
-    expect((await said.next()).value).toBe('dramatis models: stopped');
+    expect((await said.next()).value).toBe('dramatis models: interrupted');
     // Long before the proxy's half minute is over, which the test's own time would not bear.
     expect(await exit).toEqual([130, null]);
   });

@@ -44,7 +44,7 @@ async function killAfter(rig: ModelRig, bytes: number): Promise<void> {
 }
 
 describe('models pull', () => {
-  it('goes on after a kill: only what is missing is asked for', async () => {
+  it('models pull resumes after a kill and requests only what is missing', async () => {
     const rig = await openModelRig();
     await killAfter(rig, 6_000);
     expect(await rig.installed()).toEqual({});
@@ -57,7 +57,7 @@ describe('models pull', () => {
     expect(await readdir(path.join(rig.dataDir, 'models'))).not.toContain('pins.json');
   });
 
-  it('does not go on with what is left of another version', async () => {
+  it('models pull does not resume from another version', async () => {
     const rig = await openModelRig();
     rig.server.file = Buffer.from(weights.map((byte) => byte ^ 255));
     await killAfter(rig, 4_000);
@@ -66,7 +66,7 @@ describe('models pull', () => {
     expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
   });
 
-  it('pins a hash that nobody states, and takes no other from then on', async () => {
+  it('models pull pins the hash of a model without a stated one, and refuses any other from then on', async () => {
     const rig = await openModelRig();
     const model = modelOf(rig.server.url, { sha256: '' });
     await rig.pull(model);
@@ -78,7 +78,7 @@ describe('models pull', () => {
     await expect(rig.pull(model, { again: true })).rejects.toMatchObject({ code: 'model_catalogue_invalid' });
   });
 
-  it('says how much room it needs before it asks for a byte', async () => {
+  it('models pull states the disk space it needs before it requests a byte', async () => {
     const rig = await openModelRig();
     const model = modelOf(rig.server.url, { bytes: weights.length });
     const freeBytes = async (): Promise<number> => 1_000;
@@ -86,7 +86,7 @@ describe('models pull', () => {
     expect(rig.server.seen).toEqual([]);
   });
 
-  it('lets one process at a time work on a model', async () => {
+  it('models pull lets one process at a time work on a model', async () => {
     const rig = await openModelRig();
     const lock = path.join(rig.dataDir, 'models', '.loading', 'tiny.lock');
     {
@@ -98,7 +98,7 @@ describe('models pull', () => {
     await expect(rig.pull()).resolves.toBe(true);
   });
 
-  it('unpacks of an archive what the engine loads, and no more', async () => {
+  it('models pull unpacks only what the engine loads from an archive', async () => {
     const rig = await openModelRig();
     const long = `out/data/${'x'.repeat(120)}`;
     const file = await archiveOf({ 'out/model.onnx': 'weights', 'out/data/a': 'A', [long]: 'B', 'out/test.wav': 'no' });
@@ -117,7 +117,7 @@ describe('models pull', () => {
       { 'out/data/ok': 'A', 'out/data/evil': 'B' },
       's,data/evil,data//../../../../evil,',
     ],
-  ])('refuses an archive that %s', async (_name, files, change) => {
+  ])('models pull refuses an archive that %s', async (_name, files, change) => {
     const rig = await openModelRig();
     const file = await archiveOf({ ...files, 'out/model.onnx': 'w' }, ['-P', `--transform=${change}`]);
     rig.server.file = file;
@@ -126,7 +126,7 @@ describe('models pull', () => {
     expect(await rig.installed()).toEqual({});
   });
 
-  it('follows no links of an archive', async () => {
+  it('models pull follows no links in an archive', async () => {
     const rig = await openModelRig();
     const file = await archiveOf({ 'out/data/a': 'A', 'out/model.onnx': '→/etc/hostname' });
     rig.server.file = file;
@@ -134,7 +134,7 @@ describe('models pull', () => {
     await expect(rig.pull(model)).rejects.toMatchObject({ code: 'model_corrupt', message: /lacks model.onnx/ });
   });
 
-  it.each([0.3, 0.9])('finds a damaged archive without knowing its hash (cut at %d)', async (share) => {
+  it.each([0.3, 0.9])('models pull detects a damaged archive without knowing its hash (cut at %d)', async (share) => {
     const rig = await openModelRig();
     const whole = await archiveOf({ 'out/model.onnx': weights.toString('latin1'), 'out/data/a': 'A' });
     const file = whole.subarray(0, Math.floor(share * whole.length));
@@ -148,7 +148,7 @@ describe('models pull', () => {
     expect(findInstalled(rig.dataDir, model)).toBeDefined();
   });
 
-  it('says what was damaged on disk, and removes a model', async () => {
+  it('models pull reports damaged files on disk, and models remove deletes a model', async () => {
     const rig = await openModelRig();
     await rig.pull();
     const place = path.join(rig.dataDir, 'models', 'tiny', 'tiny.onnx');
@@ -163,14 +163,14 @@ describe('models pull', () => {
   });
 });
 
-describe('the catalogue', () => {
-  it('has an entry for each role, with a licence, and a reason where there is nothing to download', () => {
+describe('model catalogue', () => {
+  it('the catalogue has an entry for each role, with a licence, or a reason why there is nothing to download', () => {
     const catalogue = readCatalogue();
     expect(new Set(catalogue.map(({ role }) => role)).size).toBe(8);
     for (const { downloads, unpublished } of catalogue) expect(downloads.length === 0).toBe(unpublished !== undefined);
   });
 
-  it('says what no file of a user may be', async () => {
+  it('the catalogue rejects an invalid entry of a user’s file', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-catalogue-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = path.join(folder, 'catalogue.json');

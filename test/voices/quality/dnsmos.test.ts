@@ -71,7 +71,7 @@ describe('DNSMOS', () => {
     const p808 = open({ ...small, p808Path: smallP808.modelPath });
     await expect(p808).rejects.toMatchObject(missing('model_v8.onnx'));
     const other = await open(await writeSmallCampplus(join(folder, 'campplus.onnx')));
-    await expect(other.rate(frameOf(sound), { signal })).rejects.toMatchObject(missing('another model'));
+    await expect(other.rate(frameOf(sound), { signal })).rejects.toMatchObject(missing('a different model'));
   });
 });
 

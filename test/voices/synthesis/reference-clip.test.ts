@@ -78,14 +78,14 @@ describe('reference clip', () => {
     const refused = fitted(samples, transcript, { leastSeconds: 3, mostSeconds: 10 });
     await expect(refused).rejects.toMatchObject({
       code: 'ENGINE_REFUSED',
-      detail: expect.stringContaining('takes 3 to 10 s'),
+      detail: expect.stringContaining('accepts 3 to 10 s'),
     });
   });
 
   it('a reference clip that is too short, or would become so, is refused', async () => {
     const wishes = { leastSeconds: 3, mostSeconds: 10 };
     const cut = fitted(speech([2_000, 12_000]), 'Mind the step. The kettle sings on the stove, and so do I.', wishes);
-    await expect(cut).rejects.toMatchObject({ detail: expect.stringContaining('wants 3 s') });
+    await expect(cut).rejects.toMatchObject({ detail: expect.stringContaining('requires at least 3 s') });
     await expect(fitted(speech([2_000]), 'Mind it.', wishes)).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
 

@@ -84,7 +84,7 @@ describe('Gradio app', () => {
     await using server = await openGradioServer();
     const { signal } = new AbortController();
     await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(
-      / speaks by \/basic_tts$/,
+      / synthesizes with \/basic_tts$/,
     );
   });
 });

@@ -60,7 +60,10 @@ describe('sidecar', () => {
   it('a sidecar that is still loading its model is reported as such', async () => {
     await using server = await openSidecarServer({ isLoading: true });
     const check = openEngine(adapter, { baseUrl: server.url }).check?.({ signal });
-    await expect(check).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE', detail: expect.stringContaining('loads') });
+    await expect(check).rejects.toMatchObject({
+      code: 'ENGINE_UNAVAILABLE',
+      detail: expect.stringContaining('still loading'),
+    });
   });
 });
 

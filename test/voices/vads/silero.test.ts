@@ -193,7 +193,7 @@ function eventsOf(scores: readonly number[]): SpeechEdge[] {
   return scores.map((score) => edges.push(score)).filter((edge) => edge !== undefined);
 }
 
-describe('the graph made of the weights of Silero v6', () => {
+describe('Silero v6’s fused graph', () => {
   const plain = openSilero({ modelPath: originalPath });
   afterAll(() => plain.close());
 
@@ -210,7 +210,7 @@ describe('the graph made of the weights of Silero v6', () => {
     expect(eventsOf(found)).toEqual(eventsOf(expected));
   };
 
-  it('is the committed file, which silero-graph.ts makes of the package @ricky0123/vad-web', () => {
+  it('the fused graph is the committed file, which silero-graph.ts makes of the package @ricky0123/vad-web', () => {
     const committed = readFileSync(sileroModelPath);
     expect(createHash('sha256').update(committed).digest('hex')).toBe(
       '3e0bc2434b8132e422b3dd5aa1fc9c8e51bd9240ea66e2c3cc3b3e5b6d5388a8',
@@ -218,7 +218,7 @@ describe('the graph made of the weights of Silero v6', () => {
     expect(committed.equals(sileroGraph(readFileSync(originalPath)))).toBe(true);
   });
 
-  it('scores synthetic voices, silence and full scale as the original does', async () => {
+  it('the fused graph scores synthetic voices, silence and full scale as the original does', async () => {
     expect.hasAssertions();
     const full = [...babble(10, 200), new Float32Array(512).fill(1), new Float32Array(512).fill(-1)];
     await expectEqual([...babble(40, 110), ...Array.from({ length: 20 }, () => new Float32Array(512)), ...full]);
@@ -233,12 +233,12 @@ describe('the graph made of the weights of Silero v6', () => {
     }
   });
 
-  it('is made of no other model', () => {
+  it('the fused graph is made of no other model', () => {
     const other = writeOnnx({ inputs: [], outputs: [], nodes: [], constants: {} });
     expect(() => sileroGraph(other)).toThrow('no weights of a Silero model');
   });
 
-  it('a damaged model file is not fused and is reported by name', async () => {
+  it('a damaged model file is reported by name', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dramatis-silero-'));
     for (const [name, bytes] of [
       ['text.onnx', Buffer.from('not a model, but a letter')],
