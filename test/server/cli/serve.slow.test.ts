@@ -32,7 +32,7 @@ describe('dramatis serve', () => {
       await expect.poll(() => printed, { timeout: 50_000 }).toContain('Ctrl-C');
       // The lines are wrapped to fit the terminal.
       expect(printed.replaceAll(/\s+/g, ' ')).toContain(
-        'gpt-4o-audio-preview-2024-12-17 ended on 2026-05-07: the preset runs its successor, gpt-audio-1.5',
+        'gpt-4o-audio-preview-2024-12-17 was discontinued on 2026-05-07; the preset uses its successor, gpt-audio-1.5',
       );
       expect(printed).toContain('GPT-4o Audio needs a key of OpenAI in OPENAI_API_KEY');
       const url = /http:\/\/\S+/.exec(printed)?.[0] ?? expect.fail(`no address in: ${printed}`);
@@ -51,7 +51,7 @@ describe('dramatis serve', () => {
   it.each([
     // Engines opened by then used to keep the process alive.
     [['--smart-turn', 'nope.onnx'], /smart-turn: its weights are not at nope\.onnx/],
-    [['--host', 'nowhere.invalid', '--api-keys', 'k'], /nowhere\.invalid is no address of this machine/],
+    [['--host', 'nowhere.invalid', '--api-keys', 'k'], /nowhere\.invalid is not an address of this machine/],
   ])('explains why it cannot start, and exits: %j', async (args, said) => {
     expect(await dramatis('serve', '--port', '0', ...args)).toEqual({ status: 1, said: expect.stringMatching(said) });
   });

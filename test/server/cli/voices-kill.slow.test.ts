@@ -79,7 +79,7 @@ describe('dramatis voices add', () => {
       first.kill('SIGSTOP');
       const second = {
         status: 1,
-        stderr: expect.stringContaining(`Process ${first.pid} is at work on the voice "sailor"`),
+        stderr: expect.stringContaining(`Process ${first.pid} is using the voice "sailor"`),
       };
       expect(await dramatis('voices', ...adding(dataDir))).toMatchObject(second);
       expect(await dramatis('voices', ...on(dataDir, 'remove', 'sailor'))).toMatchObject(second);

@@ -48,8 +48,10 @@ it('runs the live suites against the configured engines and reports what is skip
     const { status, printed } = await live(file);
     expect([status, printed]).toEqual([0, expect.any(String)]);
     for (const server of servers) expect(server.requests.length).toBeGreaterThan(5);
-    expect(printed).toMatch(/✓ .*asr openai-transcriptions, "ear" as a recognizer > says what it is/);
-    expect(printed).toMatch(/✓ .*omni openai-chat-audio, "omni" as an omni model > gives words and sound/);
+    expect(printed).toMatch(/✓ .*asr openai-transcriptions, "ear" as a recognizer > the recognizer states its name/);
+    expect(printed).toMatch(
+      /✓ .*omni openai-chat-audio, "omni" as an omni model > the omni model emits text and audio/,
+    );
     expect(printed).toMatch(/SKIPPED tts sidecar, "down": the server cannot be reached \(ECONNREFUSED\)/);
     expect(printed).toContain('SKIPPED asr funasr: none is configured');
   } finally {
@@ -64,5 +66,5 @@ it('fails the live suites if an engine breaks the contract', async () => {
   const llama = { kind: 'openai-chat', baseUrl: `${mind.url}/v1`, model: 'llama' };
   const { status, printed } = await live(await enginesFile({ engines: { llama }, llm: 'llama' }));
   expect(status).toBe(1);
-  expect(printed).toMatch(/× .*llm openai-chat, "llama" as a chat model > gives text deltas/);
+  expect(printed).toMatch(/× .*llm openai-chat, "llama" as a chat model > the chat model emits text deltas/);
 }, 180_000);

@@ -149,8 +149,8 @@ describe('TLS settings', () => {
     const wrong: [string, string, RegExp][] = [
       [path.join(folder, 'none'), one.key, /DRAMATIS_TLS_CERT: .* cannot be read/],
       [one.cert, path.join(folder, 'none'), /DRAMATIS_TLS_KEY: .* cannot be read/],
-      [nonsense, one.key, /DRAMATIS_TLS_CERT: .* no PEM certificate/],
-      [one.cert, nonsense, /DRAMATIS_TLS_KEY: .* no PEM private key/],
+      [nonsense, one.key, /DRAMATIS_TLS_CERT: .* no readable PEM certificate/],
+      [one.cert, nonsense, /DRAMATIS_TLS_KEY: .* no readable PEM private key/],
       [one.cert, other.key, /does not match the certificate/],
     ];
     for (const [cert, key, message] of wrong) {

@@ -67,7 +67,7 @@ describe('correction', () => {
     });
     expect(store.list(bob)).toMatchObject([{ text: 'I have a dog.' }, { asked: 'I have a dog.' }]);
     expect(() => store.correct(bob, 't1', { text: 'x' })).toThrow('`asked` and `answered`');
-    expect(() => store.correct(bob, 'f1', { asked: 'x' })).toThrow('by `text`');
+    expect(() => store.correct(bob, 'f1', { asked: 'x' })).toThrow('send `text`');
   });
 
   it('keeps the correction of a turn even if the client reports the heard position later', () => {

@@ -77,13 +77,21 @@ function twoTopics(isDown = (): boolean => false): Embedder & { readonly asked: 
 }
 
 function talk(store: MemoryStore, embedder: Embedder, faults: unknown[] = []): SessionMemory {
-  const meanings = openSharedEmbedder(embedder);
+  const shared = openSharedEmbedder(embedder);
   const written = {
     record: async (...args: Parameters<MemoryStore['record']>) => store.record(...args),
     keepEmbedding: async (...args: Parameters<MemoryStore['keepEmbedding']>) => store.keepEmbedding(...args),
   };
   const told = { onTurn: () => undefined, onEnd: () => undefined };
-  const parts = { store: written, reader: store, owner: '', character: 'alice', now: () => 0, meanings, ...told };
+  const parts = {
+    store: written,
+    reader: store,
+    owner: '',
+    character: 'alice',
+    now: () => 0,
+    embedder: shared,
+    ...told,
+  };
   const memory = new SessionMemory({ ...parts, onFault: (fault) => faults.push(fault) });
   memory.begin({ id: 'now', conversation: new Conversation(0), user: 'bob', openReplies: [] });
   return memory;

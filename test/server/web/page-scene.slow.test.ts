@@ -24,11 +24,11 @@ const short = {
 };
 
 describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
-  const pages = servePages({ asks: true, flags: { charactersDir: folder } });
   beforeAll(async () => {
     await mkdir(path.join(folder, 'scenes'), { recursive: true });
     await writeFile(path.join(folder, 'scenes', 'short.json'), JSON.stringify(short));
   });
+  const pages = servePages({ asks: true, flags: { charactersDir: folder } });
   afterAll(() => rm(folder, { recursive: true }));
 
   const hintOf = (page: Page) => page.locator('#talk-hint').textContent();

@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser('rehearsals in the page'))('rehearsal', () => {
   }, 120_000);
 
   it('reports what to correct if the card cannot be played', async () => {
-    await page.click('[role=tab]:text-is("Who")');
+    await page.click('[role=tab]:text-is("Identity")');
     const field = page.locator('#card [name="name"]').first();
     const name = await field.inputValue();
     await field.fill('');
