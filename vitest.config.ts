@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // By itself it leaves one processor idle; our tests mostly wait for sound that lasts as long as it lasts.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // More than processors: many of our tests wait for sound that lasts as long as it lasts, or for a browser.
+    maxWorkers: 2 * availableParallelism(),
   },
 });

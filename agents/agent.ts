@@ -9,12 +9,9 @@ import type { Violation } from './violation.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
- * One part of a streamed reply.
- *
- * `reply-source` comes first and names the LLM, or what answers in its place. A second one means that the first source failed (`because` is an
- * engine error code) and another takes over: drop the first source's text that was not spoken yet, and its tool calls.
- * Tool calls come after all text: the character acts on them once it has spoken. `emotion` applies to its text and to
- * all that follows, until the next `emotion`.
+ * One part of a streamed reply. `reply-source` comes first and names the LLM, or what answers in its place. A second one
+ * means that the first failed (`because`: the engine error code): drop its text that was not spoken yet, and its tool
+ * calls. Tool calls come after all text. `emotion` applies to all text until the next `emotion`.
  */
 export type ReplyPart =
   | { readonly type: 'reply-source'; readonly name: string; readonly because?: string }
@@ -68,16 +65,10 @@ export interface AgentOptions extends CallOptions {
   readonly toolbox?: Toolbox;
 }
 
-/**
- * A turn that does not answer the user: nobody has spoken yet (`greeting`), the user was not understood (`unclear`),
- * the user has been silent for long (`idle`), or pauses and will go on (`nod`: a backchannel by the character).
- */
+/** Turn without a user message: none yet (`greeting`), not understood (`unclear`), silence (`idle`), pause (`nod`). */
 export type Situation = 'greeting' | 'unclear' | 'idle' | 'nod';
 
-/**
- * A reply source that answers as a character. Stateless: the history is an argument, oldest first, and ends with the
- * last user message.
- */
+/** Answers as a character. Stateless: the history is an argument, oldest first, ending with the last user message. */
 export interface CharacterAgent {
   readonly character: Character;
   /** Throws `EngineError`, or `signal.reason` when aborted. */

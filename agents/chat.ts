@@ -1,10 +1,7 @@
 import type { CallOptions } from '../voices/engine.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
-/**
- * One message of a conversation, oldest first in a history. A message with calls is immediately followed by one `tool`
- * message for each of them; there are no other `tool` messages.
- */
+/** One message, oldest first in a history. One with calls is followed by exactly one `tool` message for each. */
 export type Message =
   | { readonly role: 'system' | 'user'; readonly text: string; readonly name?: undefined }
   /** `text` is empty if there was nothing but the calls. */
@@ -48,16 +45,11 @@ export interface Sampling {
 export interface ChatSettings extends Sampling {
   readonly maxTokens?: number;
   readonly toolbox?: Toolbox;
-  /**
-   * Background work: waits until nobody else calls the model, and is aborted with `GaveWay` as soon as somebody does.
-   */
+  /** Background work: waits until nobody else calls the model; aborted with `GaveWay` as soon as somebody does. */
   readonly background?: boolean;
 }
 
-/**
- * A language model. Streams text deltas, then tool calls, then exactly one `chat-end`. Throws `EngineError`, or
- * `signal.reason` when aborted.
- */
+/** A language model: text deltas, tool calls, then one `chat-end`. Throws `EngineError`, or `signal.reason`. */
 export interface ChatModel {
   readonly name: string;
   chat(messages: readonly Message[], options: CallOptions & ChatSettings): AsyncIterable<ChatPart>;

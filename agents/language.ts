@@ -6,10 +6,7 @@ const scripts: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\p{Script=Latin}+/gu, ['en', 'fr', 'de', 'es', 'it', 'pt']],
 ];
 
-/**
- * Picks the language of a text from those offered (BCP 47 tags, at least one) by its script: the script with the most
- * characters, a Latin or Cyrillic word counting as one. Returns the first offered language if none fits.
- */
+/** The offered tag (BCP 47) of the script with most characters, a Latin or Cyrillic word being one; else the first. */
 export function languageOf(text: string, offered: readonly string[]): string {
   const [most] = scripts
     .map(([signs, languages]) => ({ count: text.match(signs)?.length ?? 0, languages }))

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { emotions } from './emotion.ts';
-import { lorePattern } from './lore-pattern.ts';
+import { maxCardKeys, maxCardPatternInstructions, maxCardPatterns } from './limits.ts';
+import { patternInstructions, patternProblem } from './lore-pattern.ts';
 
 const shortText = z.string().trim().min(1).max(400);
 const longText = z.string().trim().min(1).max(40_000);
@@ -43,20 +44,34 @@ const loreEntry = loreFields.superRefine((entry, context) => {
   if (entry.regex !== true) return;
   for (const field of ['keys', 'secondaryKeys'] as const) {
     for (const [index, key] of (entry[field] ?? []).entries()) {
-      const message = whyNoPattern(key);
+      const message = patternProblem(key);
       if (message !== undefined) context.addIssue({ code: 'custom', path: [field, index], message });
     }
   }
 });
 
-function whyNoPattern(key: string): string | undefined {
-  try {
-    lorePattern(key, false);
-    return undefined;
-  } catch (fault) {
-    return fault instanceof Error ? fault.message : String(fault);
-  }
+/** The patterns of an entry: its keys, if they are regular expressions. */
+export function patternsOf({
+  regex,
+  keys,
+  secondaryKeys = [],
+}: Pick<z.infer<typeof loreFields>, 'regex' | 'keys' | 'secondaryKeys'>): readonly string[] {
+  return regex === true ? [...keys, ...secondaryKeys] : [];
 }
+
+/** The lore of one card. Its patterns are compiled when they are first tried, so their sizes are only estimated here. */
+const lorebook = z
+  .array(loreEntry)
+  .max(20_000)
+  .superRefine((entries, context) => {
+    const add = (message: string): void => context.addIssue({ code: 'custom', message });
+    const keyCount = entries.reduce((sum, { keys, secondaryKeys = [] }) => sum + keys.length + secondaryKeys.length, 0);
+    const patterns = entries.flatMap(patternsOf);
+    if (keyCount > maxCardKeys) add(`at most ${maxCardKeys} keys in all entries`);
+    if (patterns.length > maxCardPatterns) add(`at most ${maxCardPatterns} regular expressions in all entries`);
+    else if (patterns.reduce((sum, key) => sum + patternInstructions(key), 0) > maxCardPatternInstructions)
+      add('the regular expressions of all entries are too large; shorten them, or use plain keys');
+  });
 
 /** Settings for scanning the lorebook. */
 const loreReading = z.strictObject({
@@ -95,6 +110,11 @@ export const cardSchema = z.strictObject({
   profile: longText,
   /** Life so far. */
   background: ownText,
+  /**
+   * The character told about itself in the second person, without its name: personality, life, main events. Recipes of
+   * papers (`rolegpt`, `speechrole`, `chatharuhi`) use it; without it the fields in the third person stand for it.
+   */
+  description2: ownText.optional(),
   relationships: z.array(z.strictObject({ name: shortText, relation: shortText })).max(100),
   /** Adjectives and short traits. */
   temperament: z.array(shortText).max(40),
@@ -125,7 +145,7 @@ export const cardSchema = z.strictObject({
   scenario: ownText.optional(),
   /** The card author's instructions to the model. They never override our rules. */
   directions: z.strictObject({ before: ownText.optional(), after: ownText.optional() }).optional(),
-  lorebook: z.array(loreEntry).max(20_000).default([]),
+  lorebook: lorebook.default([]),
   loreReading: loreReading.prefault({}),
   voice: z.strictObject({
     gender: z.enum(['female', 'male', 'neutral']),
@@ -145,7 +165,10 @@ export const cardSchema = z.strictObject({
       /** Rate factor: below 1 slower, above 1 faster than the voice by default. */
       pace: z.number().min(0.5).max(2).default(1),
       /** Fixes of wrong pronunciations: the word as written, and a spelling that sounds right. */
-      pronunciations: z.record(shortText, shortText).default({}),
+      pronunciations: z
+        .record(shortText, shortText)
+        .refine((words) => Object.keys(words).length <= 1_000, 'at most 1,000 words')
+        .default({}),
     })
     .prefault({}),
   /**

@@ -28,9 +28,8 @@ export async function loadCharacter(folder: string): Promise<Character> {
 }
 
 /**
- * Reads every pack in a folder of packs, sorted by id. Skips sub-folders without a `card.json`, and those that begin
- * with a dot (packs being written). `onBroken` is called with the error of a pack that cannot be read, which is left
- * out; without it, the error is thrown.
+ * Reads every pack in a folder, sorted by id, except sub-folders without a `card.json` and those that begin with a dot
+ * (being written). `onBroken` gets the error of an unreadable pack, which is left out; without it, the error is thrown.
  */
 export async function loadCharacters(
   folder: string,

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Card, DialoguePair } from './card.ts';
@@ -13,7 +13,13 @@ export interface PackFiles {
   readonly picture?: Uint8Array;
   /** Files that the card's assets refer to, by path. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
+  /** Hash of the account that made it; none if the operator did. */
+  readonly owner?: string | undefined;
 }
+
+/** Only the user of this process may read what others gave it. */
+const privateFile = { mode: 0o600 };
+const privateFolder = 0o700;
 
 /**
  * Writes a pack as `<parent>/<id>/`, atomically: writes a temporary folder and renames it. Throws `CharacterError` if
@@ -21,17 +27,22 @@ export interface PackFiles {
  */
 export async function writePack(parent: string, pack: PackFiles, replace = false): Promise<string> {
   const folder = path.join(parent, pack.card.id);
-  await mkdir(parent, { recursive: true });
+  await mkdir(parent, { recursive: true, mode: privateFolder });
   const made = await mkdtemp(path.join(parent, '.new-'));
   try {
-    await writeFile(path.join(made, 'card.json'), `${JSON.stringify(pack.card, undefined, 2)}\n`);
-    await writeFile(path.join(made, 'lines.jsonl'), pack.lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    if (pack.source !== undefined) await writeFile(path.join(made, sourceName), pack.source);
-    if (pack.picture !== undefined) await writeFile(path.join(made, pictureName), pack.picture);
+    await writeFile(path.join(made, 'card.json'), `${JSON.stringify(pack.card, undefined, 2)}\n`, privateFile);
+    await writeFile(
+      path.join(made, 'lines.jsonl'),
+      pack.lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+      privateFile,
+    );
+    if (pack.source !== undefined) await writeFile(path.join(made, sourceName), pack.source, privateFile);
+    if (pack.owner !== undefined) await writeFile(path.join(made, ownerName), pack.owner, privateFile);
+    if (pack.picture !== undefined) await writeFile(path.join(made, pictureName), pack.picture, privateFile);
     for (const [name, bytes] of pack.files ?? []) {
       const target = path.join(made, assetsName, ...name.split('/'));
-      await mkdir(path.dirname(target), { recursive: true });
-      await writeFile(target, bytes);
+      await mkdir(path.dirname(target), { recursive: true, mode: privateFolder });
+      await writeFile(target, bytes, privateFile);
     }
     if (replace) await moveAside(folder, `${made}.old`);
     await rename(made, folder);
@@ -57,6 +68,15 @@ export async function readPicture(folder: string): Promise<Uint8Array | undefine
   return readFile(path.join(folder, pictureName)).catch(nothing);
 }
 
+/** Returns the hash of the account that made a pack; undefined if the operator did. */
+export function readOwner(folder: string): string | undefined {
+  try {
+    return readFileSync(path.join(folder, ownerName), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
 export function hasPicture(folder: string): boolean {
   return existsSync(path.join(folder, pictureName));
 }
@@ -64,7 +84,7 @@ export function hasPicture(folder: string): boolean {
 /** Writes a PNG into a pack, atomically. */
 export async function writePicture(folder: string, picture: Uint8Array): Promise<void> {
   const made = path.join(folder, `.${pictureName}`);
-  await writeFile(made, picture);
+  await writeFile(made, picture, privateFile);
   await rename(made, path.join(folder, pictureName));
 }
 
@@ -80,6 +100,7 @@ export async function readAssets(folder: string): Promise<ReadonlyMap<string, Ui
 const assetsName = 'assets';
 const sourceName = 'source.json';
 const pictureName = 'picture.png';
+const ownerName = 'owner';
 
 /** Keeps the replaced folder until the new one is complete; names with a dot are not read as packs. */
 async function moveAside(folder: string, aside: string): Promise<void> {

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/**
- * Returns an id for a name: lower-case words joined by hyphens. Names without Latin letters or digits get a short hash,
- * always the same.
- */
+/** An id for a name: lower-case words joined by hyphens, with a constant short hash if it is not in Latin letters. */
 export function slugOf(name: string): string {
   const words = name
     .normalize('NFKD')

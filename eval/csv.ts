@@ -8,11 +8,19 @@ export function parseCsv(text: string): Record<string, string>[] {
     .map((row) => Object.fromEntries(head.map((name, column) => [name.trim(), row[column] ?? ''])));
 }
 
-/** Formats rows as CSV; null becomes an empty cell. */
+/** A text that spreadsheets take for a formula: it begins, after spaces, with one of `= + - @`, a tab or a line break. */
+const formula = /^ *[=+\-@\t\r\n]/;
+const plainNumber = /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/**
+ * Formats rows as CSV; null becomes an empty cell. A text that a spreadsheet would run as a formula gets an apostrophe
+ * in front.
+ */
 export function formatCsv(rows: readonly Readonly<Record<string, string | number | null>>[]): string {
   const head = Object.keys(rows[0] ?? {});
   const cell = (value: string | number | null | undefined): string => {
-    const text = value === null || value === undefined ? '' : String(value);
+    const given = value === null || value === undefined ? '' : String(value);
+    const text = formula.test(given) && !plainNumber.test(given) ? `'${given}` : given;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return [head, ...rows.map((row) => head.map((name) => row[name]))]

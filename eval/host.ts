@@ -1,9 +1,12 @@
+import { EvalError } from './eval-error.ts';
 import type { ProgressTarget } from '../server/terminal/progress-bar.ts';
 
 /** Server under test. */
 export interface HostedServer {
   readonly url: string;
   readonly apiKey?: string;
+  /** False if it has no LLM, so that characters can only evade questions. */
+  readonly hasModel: boolean;
   close(): Promise<void>;
 }
 
@@ -30,5 +33,18 @@ export interface EvalHost {
   readonly signal: AbortSignal;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly print: (text: string) => void;
+  /** Prints a problem, to standard error. */
+  readonly note: (text: string) => void;
+  /** Writes a result to standard output as it is. */
+  readonly write: (text: string) => void;
   readonly progress: ProgressTarget;
+}
+
+/** Reads a key from an environment variable. Throws an `EvalError` if the variable is named but not set. */
+export function keyIn(variable: string | undefined, host: Pick<EvalHost, 'environment'>): string | undefined {
+  if (variable === undefined) return undefined;
+  const key = host.environment[variable];
+  if (key === undefined || key === '')
+    throw new EvalError('usage', `The environment variable ${variable} is not set. Set it to the API key.`);
+  return key;
 }

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { openAudioStore, type AudioStore } from './audio-store.ts';
 import { EvalError } from './eval-error.ts';
+import { createHash } from 'node:crypto';
+import { writeFileAtomic } from '../voices/runtime/write-file-atomic.ts';
 
 /** The folder of one run: `log.jsonl`, `audio/`, and the files computed from them. */
 export interface RunFolder extends AsyncDisposable {
@@ -31,7 +33,10 @@ export async function openRunFolder(folder: string): Promise<RunFolder> {
     }
     const owner = Number(await readFile(lock, 'utf8').catch(() => '0'));
     if (owner !== process.pid && isAlive(owner))
-      throw new EvalError('busy', `${folder}: process ${owner} is at work on this run. Wait for it, or end it.`);
+      throw new EvalError(
+        'busy',
+        `${folder}: process ${owner} is working on this run. Wait until it ends, or stop it.`,
+      );
     await rm(lock, { force: true });
   }
   return {
@@ -51,4 +56,30 @@ function isAlive(pid: number): boolean {
   } catch (fault) {
     return fault instanceof Error && 'code' in fault && fault.code === 'EPERM';
   }
+}
+
+/** WAV files named by content hash: identical audio is stored once, and a name always matches its content. */
+export interface AudioStore {
+  /** Stores a WAV and resolves to its name: the first 40 hex digits of its SHA-256. */
+  keep(wav: Uint8Array): Promise<string>;
+  read(name: string): Promise<Buffer>;
+  pathOf(name: string): string;
+}
+
+/**
+ * Opens a store in a folder, which is created on the first write. Writes are atomic, so a killed process leaves no
+ * partial file.
+ */
+export function openAudioStore(folder: string): AudioStore {
+  const pathOf = (name: string): string => path.join(folder, `${name}.wav`);
+  return {
+    async keep(wav) {
+      const name = createHash('sha256').update(wav).digest('hex').slice(0, 40);
+      const place = pathOf(name);
+      if (!existsSync(place)) await writeFileAtomic(place, wav);
+      return name;
+    },
+    read: (name) => readFile(pathOf(name)),
+    pathOf,
+  };
 }

@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
 import { EvalError } from './eval-error.ts';
 
@@ -81,9 +81,7 @@ export function measurementKey(scorer: string, ask: string): string {
  */
 export async function readRunLog(file: string): Promise<RunRecord> {
   const state = new RecordBuilder();
-  const handle = await open(file, 'r').catch((cause: unknown) => {
-    throw new EvalError('log', `${file}: there is no such log. Give the folder of a run.`, cause);
-  });
+  const handle = await openToRead(file);
   try {
     let number = 0;
     let held: { readonly text: string; readonly number: number } | undefined;
@@ -100,11 +98,36 @@ export async function readRunLog(file: string): Promise<RunRecord> {
   return state.finish(file);
 }
 
+/** Reads the first line of a log alone. */
+export async function readRunHeader(file: string): Promise<RunHeader> {
+  const handle = await openToRead(file);
+  const state = new RecordBuilder();
+  try {
+    for await (const text of handle.readLines()) {
+      state.takeLast(() => parseLine(file, text, 1));
+      break;
+    }
+  } finally {
+    await handle.close().catch(() => undefined);
+  }
+  return state.finish(file).header;
+}
+
+function openToRead(file: string): Promise<FileHandle> {
+  return open(file, 'r').catch((cause: unknown) => {
+    throw new EvalError('log', `${file} does not exist. Give the folder of a run.`, cause);
+  });
+}
+
 function parseLine(file: string, text: string, number: number): LogLine {
   try {
     return line.parse(JSON.parse(text));
   } catch (cause) {
-    throw new EvalError('log', `${file}:${number}: this is no line of a run's log. Has it been edited?`, cause);
+    throw new EvalError(
+      'log',
+      `${file}:${number} is not a line of a run's log. Undo the last edit of the file.`,
+      cause,
+    );
   }
 }
 
@@ -143,7 +166,10 @@ class RecordBuilder {
 
   finish(file: string): RunRecord {
     if (this.#header === undefined)
-      throw new EvalError('log', `${file}: the log has no beginning. Start the run again in another folder.`);
+      throw new EvalError(
+        'log',
+        `${file} lacks its first line, the configuration. Start the run again in another folder.`,
+      );
     return {
       header: this.#header,
       samples: this.#samples,
@@ -171,27 +197,37 @@ function failureKey(about: { sample: string; scorer?: string | undefined; ask?: 
   return JSON.stringify([about.sample, about.scorer ?? '', about.ask ?? '']);
 }
 
-/** Append-only writer of a run's log. */
-export interface RunLog {
+/** Append-only writer of lines of JSON. */
+export interface LineWriter<Line> {
   /** Resolves when the line is with the operating system: killing this process can no longer lose it. */
-  append(event: LogLine): Promise<void>;
+  append(line: Line): Promise<void>;
   close(): Promise<void>;
 }
+
+export type RunLog = LineWriter<LogLine>;
 
 /**
  * Opens a log for appending, after cutting off a torn last line. With `fresh`, the log must then be empty: a run killed
  * before its first line was complete never began.
  */
 export async function openRunLog(file: string, { fresh = false } = {}): Promise<RunLog> {
+  const log = await openLines(file);
+  if (fresh && (await stat(file)).size > 0) {
+    await log.close();
+    throw new EvalError(
+      'log',
+      `${file} exists already. Continue that run with \`eval resume\`, or use another folder.`,
+    );
+  }
+  return log;
+}
+
+/** Opens a file of lines of JSON for appending, after cutting off a torn last line. */
+export async function openLines(file: string): Promise<LineWriter<unknown>> {
   const handle = await open(file, 'a+').catch((cause: unknown) => {
-    throw new EvalError('log', `${file}: the log cannot be written.`, cause);
+    throw new EvalError('log', `${file} cannot be opened for writing. Check the permissions of its folder.`, cause);
   });
   await cutTornLine(handle);
-  if (fresh && (await handle.stat()).size > 0) {
-    await handle.close();
-    const advice = 'There is a run in this folder already: go on with `eval resume`, or give another folder';
-    throw new EvalError('log', `${file}: ${advice}.`);
-  }
   let waiting: string[] = [];
   let writing: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
@@ -205,8 +241,8 @@ export async function openRunLog(file: string, { fresh = false } = {}): Promise<
     writing = undefined;
   };
   return {
-    async append(event) {
-      waiting.push(`${JSON.stringify(event)}\n`);
+    async append(line) {
+      waiting.push(`${JSON.stringify(line)}\n`);
       writing ??= drain();
       await writing;
     },

@@ -1,8 +1,7 @@
 import { openLimiter } from '../voices/calls/limiter.ts';
 import { EngineError } from '../voices/engine.ts';
-import type { AudioStore } from './audio-store.ts';
-import { BudgetReached, type Budget } from './budget.ts';
-import type { EvalClock } from './clock.ts';
+import type { AudioStore } from './run-folder.ts';
+import { BudgetReached, type Budget, type EvalClock } from './limits.ts';
 import { measurementKey, type RunLog, type RunRecord } from './run-log.ts';
 import type { EvalContext, Sample, Scorer, Task } from './task.ts';
 

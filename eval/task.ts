@@ -1,5 +1,5 @@
 import type { CallOptions } from '../voices/engine.ts';
-import type { AudioStore } from './audio-store.ts';
+import type { AudioStore } from './run-folder.ts';
 
 /** One item of a benchmark. `id` is unique in its task and the same in every run. */
 export interface Sample<Input, Target> {

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { faultText } from './terminal/fault-text.ts';
 import { usage } from './terminal/commands.ts';
-import { wrap } from './terminal/text.ts';
+import { printable, wrap } from './terminal/text.ts';
 
 /** One module per command; each exports `run(args)`, which resolves to the exit status. */
 const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<number> }>>> = {
@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   models: () => import('./cli/models/models.ts'),
   doctor: () => import('./cli/doctor/doctor.ts'),
   eval: () => import('./cli/eval.ts'),
+  data: () => import('./cli/data.ts'),
 };
 
 // Caches compiled code, which saves a third of the start time of most commands. An empty variable counts as unset.
@@ -41,11 +42,17 @@ async function main(): Promise<number> {
   } catch (fault) {
     const { text, status } = faultText(fault);
     const { isTTY, columns } = process.stderr;
-    const message = `dramatis ${name}: ${text}\n`;
+    const message = printable(`dramatis ${name}: ${text}\n`);
     process.stderr.write(isTTY ? wrap(message, 0, columns) : message);
     return status;
   }
 }
+
+// A reader that stops early, such as `head`, is no fault: what it does not want is dropped.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (fault: NodeJS.ErrnoException) => {
+    if (fault.code !== 'EPIPE') throw fault;
+  });
 
 process.exitCode = await main();
 // After Ctrl-C, exits at once: a connection that a proxy is still opening cannot be cancelled.

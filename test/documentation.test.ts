@@ -16,6 +16,7 @@ const readme = read('README.md');
 
 /** What is too long for the README. */
 const pages = [
+  'DEPENDENCIES.md',
   'voices/ENGINES.md',
   'voices/MODELS.md',
   'voices/VOICES.md',
@@ -155,6 +156,20 @@ describe('the README and the pages it leads to', () => {
   it('gives the reason for every dependency', () => {
     const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
     const all = { ...manifest['dependencies'], ...manifest['optionalDependencies'], ...manifest['devDependencies'] };
-    expect(tableKeys('README.md', 'Dependencies').toSorted()).toEqual(Object.keys(all).toSorted());
+    expect(tableKeys('DEPENDENCIES.md', 'Packages').toSorted()).toEqual(Object.keys(all).toSorted());
+  });
+
+  it('tells the licence of every dependency, and that the ffmpeg builds are GPL', () => {
+    const rows = [...read('DEPENDENCIES.md').matchAll(/^\| `([^`]+)` \| ([^|]+) \| [^|]+ \|$/gm)];
+    const installed = rows.flatMap(([, name = '', told = '']) => {
+      const manifest = path.join('node_modules', name, 'package.json');
+      // Optional packages may be left out.
+      if (!existsSync(path.join(root, manifest))) return [];
+      const { license } = JSON.parse(read(manifest)) as { readonly license: string };
+      return [[name, told.split(';')[0], license] as const];
+    });
+    expect(installed.length).toBeGreaterThan(30);
+    for (const [name, told, license] of installed) expect([name, told]).toEqual([name, license]);
+    expect(read('DEPENDENCIES.md')).toMatch(/`@ffmpeg-installer\/ffmpeg` \| [^|]*GPL-3\.0/);
   });
 });

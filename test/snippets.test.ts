@@ -1,8 +1,11 @@
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import OpenAI from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { dialoguePairSchema } from '../characters/card.ts';
@@ -82,9 +85,16 @@ async function runSnippet(text: string, globals: Record<string, unknown>): Promi
   await new AsyncFunction(...Object.keys(globals), body)(...Object.values(globals));
 }
 
-/** The snippet of a page in JavaScript, with the address of a server in place of the usual one. */
-function scriptOf(page: string, at: string): string {
-  const [found] = blocksOf('js').filter(([from]) => from === page);
+/** True if this command ends without an error; warns if it does not. */
+function runs(command: string, args: string[]): boolean {
+  const isThere = spawnSync(command, args).status === 0;
+  if (!isThere) console.warn(`Skipped: an example, since "${command} ${args.join(' ')}" does not run.`);
+  return isThere;
+}
+
+/** The snippet of a page that contains these words, with the address of a server in place of the usual one. */
+function scriptOf(page: string, at: string, { language = 'js', words = '' } = {}): string {
+  const found = blocksOf(language).find(([from, text]) => from === page && text.includes(words));
   return (found?.[1] ?? '').replaceAll(/(?:127\.0\.0\.1|localhost):8080/g, at);
 }
 
@@ -100,7 +110,14 @@ describe('the examples in the documentation', () => {
       blocksOf('js')
         .map(([page]) => page)
         .toSorted(),
-    ).toEqual(['server/CLIENTS.md', 'server/PROTOCOL.md', 'server/client/README.md']);
+    ).toEqual([
+      'README.md',
+      'README.md',
+      'README.md',
+      'server/CLIENTS.md',
+      'server/PROTOCOL.md',
+      'server/client/README.md',
+    ]);
   });
 
   it('call commands with flags that these commands know', async () => {
@@ -137,7 +154,13 @@ describe('the examples in the documentation', () => {
 
   it('name environment variables that are settings', () => {
     const settings = read('server/SETTINGS.md');
-    const ofTests = new Set(['DRAMATIS_SHARED_DIR', 'DRAMATIS_SIMULATED_SEEDS']);
+    const ofTests = new Set([
+      'DRAMATIS_SHARED_DIR',
+      'DRAMATIS_SPEECH_DIR',
+      'DRAMATIS_SIMULATED_SEEDS',
+      'DRAMATIS_TEST_SEED',
+      'DRAMATIS_TEST_KILLS',
+    ]);
     const unknown = pages.flatMap((page) =>
       [...read(page).matchAll(/\bDRAMATIS_[A-Z0-9_]*[A-Z0-9]\b/g)]
         .map(([name]) => name)
@@ -186,6 +209,57 @@ describe('the examples in the documentation', () => {
       console: { log: (text: unknown) => said.push(text) },
     });
     expect(said).toEqual([expect.stringMatching(/\w/)]);
+  });
+
+  it('get speech with the openai package (README)', async () => {
+    const { at } = await serve();
+    const said: string[] = [];
+    const console = { log: (text: string) => said.push(text) };
+    await runSnippet(scriptOf('README.md', at, { words: 'audio.speech' }), { OpenAI, console });
+    expect(said).toEqual([expect.stringMatching(/^\d{3,} bytes of MP3$/)]);
+  });
+
+  it('talk over Realtime with the openai package and a certificate of our own (README)', async () => {
+    const { at } = await serve({ flags: { tlsDev: true } });
+    const said: string[] = [];
+    const closed = new Promise<void>((resolve) => {
+      class Talk extends OpenAIRealtimeWS {
+        override close(): void {
+          super.close();
+          resolve();
+        }
+      }
+      const console = { log: (text: string) => said.push(text) };
+      void runSnippet(scriptOf('README.md', at, { words: 'realtime/ws' }), { OpenAI, OpenAIRealtimeWS: Talk, console });
+    });
+    await closed;
+    expect(said.join('')).toMatch(/\w/);
+  });
+
+  it('talk to a server with our client (README)', async () => {
+    const { at } = await serve();
+    const said: string[] = [];
+    const console = { log: (text: string) => said.push(text) };
+    const open = (options: Parameters<typeof openTalk>[0]) => openTalk({ ...options, WebSocket });
+    await runSnippet(scriptOf('README.md', at, { words: 'dramatis/client' }), { openTalk: open, console });
+    expect(said.join('')).toMatch(/\w/);
+  });
+
+  const hasPython = runs('python3', ['-c', 'import openai']);
+  if (!hasPython) console.warn('The example in Python is not run: there is no python3 with the package openai.');
+  it.skipIf(!hasPython)("talk to a server with Python's openai package (README)", async () => {
+    const { at } = await serve();
+    const script = scriptOf('README.md', at, { language: 'python' });
+    const { stdout } = await promisify(execFile)('python3', ['-c', script]);
+    expect(stdout).toMatch(/\w/);
+  });
+
+  it.skipIf(!runs('curl', ['--version']))('get speech with curl (README)', async () => {
+    const { at } = await serve();
+    const cwd = await mkdtemp(path.join(tmpdir(), 'dramatis-snippets-'));
+    await promisify(execFile)('sh', ['-c', scriptOf('README.md', at, { language: 'bash', words: 'curl' })], { cwd });
+    expect(readFileSync(path.join(cwd, 'nemo.wav')).subarray(0, 4).toString()).toBe('RIFF');
+    await rm(cwd, { recursive: true });
   });
 
   it('talk to a server with our client (client/README.md), here by typing', async () => {

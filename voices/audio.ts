@@ -3,10 +3,7 @@ import { EngineError } from './engine.ts';
 
 const isLittleEndian = endianness() === 'LE';
 
-/**
- * Mono PCM in [-1, 1]. `atMs` is the audio time of the first sample, i.e. the duration of all samples before it, never
- * wall-clock time.
- */
+/** Mono PCM in [-1, 1]. `atMs` is audio time: the duration of all samples before the first, never wall-clock time. */
 export interface AudioFrame {
   readonly samples: Float32Array;
   readonly sampleRate: number;
@@ -20,10 +17,7 @@ export function durationMs(frame: AudioFrame): number {
   return (frame.samples.length / frame.sampleRate) * 1000;
 }
 
-/**
- * Little-endian signed 16-bit PCM to floats in [-1, 1). Ignores an odd last byte. If the result fits into `into`, it is
- * written there and a subarray of it is returned.
- */
+/** Little-endian 16-bit PCM to floats in [-1, 1), without an odd last byte; in a subarray of `into` if it fits. */
 export function floatsFromPcm16(bytes: Uint8Array, into?: Float32Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = bytes.byteLength >> 1;
@@ -32,10 +26,7 @@ export function floatsFromPcm16(bytes: Uint8Array, into?: Float32Array): Float32
   return samples;
 }
 
-/**
- * Floats to little-endian signed 16-bit PCM; clips values outside [-1, 1], NaN becomes silence. If the result fits into
- * `into`, whose byte offset must be even, it is written there and a subarray of it is returned.
- */
+/** Floats to little-endian 16-bit PCM, clipped, NaN as silence; in a subarray of `into` (even offset) if it fits. */
 export function pcm16FromFloats(samples: Float32Array, into?: Buffer): Buffer {
   const length = samples.length * 2;
   const bytes = into === undefined || into.length < length ? Buffer.allocUnsafe(length) : into.subarray(0, length);

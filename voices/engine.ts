@@ -5,10 +5,7 @@ export interface CallOptions {
 
 /** Optional lifecycle methods of an engine. The engine must work without any of them being called. */
 export interface EngineLifecycle {
-  /**
-   * Cheap check of whether the engine could serve now. Resolves to a description of what was found; throws an
-   * `EngineError` whose detail contains the remedy.
-   */
+  /** Cheap check if the engine could serve now: says what it found, or throws an `EngineError` with the remedy. */
   check?(options: CallOptions): Promise<string>;
   /** Warms up, so that the first call is as fast as later ones. */
   warm?(options: CallOptions): Promise<void>;

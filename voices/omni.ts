@@ -37,10 +37,7 @@ export interface OmniOptions extends CallOptions {
   readonly maxTokens?: number;
 }
 
-/**
- * A speech-to-speech model: text and audio parts, then exactly one `omni-end`. The joined text deltas are the text of
- * the reply. Throws `EngineError`, or `signal.reason` when aborted.
- */
+/** A speech-to-speech model: text and audio parts, then one `omni-end`. Throws `EngineError` or `signal.reason`. */
 export interface OmniModel {
   readonly name: string;
   reply(messages: readonly OmniMessage[], options: OmniOptions): AsyncIterable<OmniPart>;

@@ -3,9 +3,7 @@ import type { CallOptions } from './engine.ts';
 
 /** Reason why a final transcript is empty although something was said. */
 export interface Unclear {
-  /**
-   * `low_confidence`: recognized too poorly. `language_not_supported`: probably a language this engine does not know.
-   */
+  /** `low_confidence`: recognized too poorly. `language_not_supported`: probably not a language of this engine. */
   readonly code: 'low_confidence' | 'language_not_supported';
   /** Message to the user: what happened and what to do about it. */
   readonly message: string;

@@ -15,10 +15,7 @@ export interface SpeakerEncoder {
   embed(clip: AudioFrame, options: CallOptions): Promise<Float32Array>;
 }
 
-/**
- * Cosine similarity of two embeddings, -1 to 1. Throws a `RangeError` if their lengths differ, i.e. they come from
- * different encoders.
- */
+/** Cosine similarity of two embeddings, -1 to 1. Throws a `RangeError` if their lengths differ. */
 export function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number {
   if (one.length !== other.length)
     throw new RangeError(`embeddings of ${one.length} and ${other.length} dimensions cannot be compared`);
@@ -32,10 +29,7 @@ export function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number
   return ones === 0 || others === 0 ? 0 : product / Math.sqrt(ones * others);
 }
 
-/**
- * Mean cosine of each embedding to the others, by which SpeechRole (appendix A.2) ranks the clips of a role. A single
- * embedding gets 1. Linear in their number: each is compared with the sum of all.
- */
+/** Mean cosine of each embedding to the others, as SpeechRole (A.2) ranks clips; 1 for a single one. Linear time. */
 export function centralities(embeddings: readonly ArrayLike<number>[]): number[] {
   if (embeddings.length < 2) return embeddings.map(() => 1);
   const units = embeddings.map(unitOf);

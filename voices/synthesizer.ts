@@ -37,11 +37,64 @@ export interface TimedWord {
   readonly endMs: number;
 }
 
+/** Shapes of the mouth, as OVRLipSync and OpenXR name them: `sil` is closed at rest, `PP` pressed together. */
+export const visemes = [
+  'sil',
+  'PP',
+  'FF',
+  'TH',
+  'DD',
+  'kk',
+  'CH',
+  'SS',
+  'nn',
+  'RR',
+  'aa',
+  'E',
+  'ih',
+  'oh',
+  'ou',
+] as const;
+export type Viseme = (typeof visemes)[number];
+
+/** A sound of speech in IPA; a pause is empty. Milliseconds from the start of its chunk. */
+export interface TimedPhone {
+  readonly sound: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** A shape of the mouth, which holds until the next one; the weight is 1 unless given. */
+export interface TimedViseme {
+  readonly viseme: Viseme;
+  readonly startMs: number;
+  readonly weight?: number;
+}
+
+/** Movement of the mouth in a chunk. The first shape and the first phone begin at 0. */
+export interface MouthMovement {
+  /** Source of the times: the engine itself. */
+  readonly basis: 'engine';
+  readonly visemes: readonly TimedViseme[];
+  readonly phones: readonly TimedPhone[];
+}
+
+export interface SpeakOptions extends CallOptions {
+  readonly voice: Voice;
+  readonly language?: string;
+  /** Factor on the tempo; 1 = the voice's own. */
+  readonly speed?: number;
+  /** Returns true as long as nobody waits for this speech: an engine with a queue takes it after all other. */
+  readonly isBackground?: () => boolean;
+}
+
 /** `text` is exactly what `frame` says, spaces included: the joined chunks of a phrase are the phrase. */
 export interface SpeechChunk {
   readonly frame: AudioFrame;
   readonly text: string;
   readonly words?: readonly TimedWord[];
+  /** Absent if the engine tells no times of its sounds. */
+  readonly mouth?: MouthMovement;
 }
 
 /**
@@ -53,8 +106,5 @@ export interface SpeechSynthesizer {
   readonly sampleRate: number;
   /** BCP 47 primary tags. */
   readonly languages: readonly string[];
-  speak(
-    phrases: AsyncIterable<Phrase>,
-    options: CallOptions & { readonly voice: Voice; readonly language?: string; readonly speed?: number },
-  ): AsyncIterable<SpeechChunk>;
+  speak(phrases: AsyncIterable<Phrase>, options: SpeakOptions): AsyncIterable<SpeechChunk>;
 }

@@ -4,12 +4,13 @@ import { EngineError } from '../../voices/engine.ts';
 import type { AgentOptions, CharacterAgent, CutShort, ReplyPart, Cost } from '../agent.ts';
 import type { ChatModel, ChatPart, Message } from '../chat.ts';
 import { nearLast, type FindPackMatches } from '../prompting/pack-search.ts';
-import { speakerLabelFilter, quotedWords, type SpeakerLabelFilter } from '../output/speaker-labels.ts';
-import { performanceScript, type Performance, type PerformancePart } from '../output/performance.ts';
+import { speakerLabelFilter, quotedWords } from '../output/speaker-labels.ts';
+import { performanceScript, type PerformancePart } from '../output/performance.ts';
 import type { RecipeName } from '../recipe-names.ts';
 import { recipeFor } from '../recipes/recipes.ts';
 import type { Prompted } from '../prompting/recipe.ts';
 import { estimatePrompt } from '../prompting/talk-window.ts';
+import type { EndingFilter, TextFilter } from '../output/text-filter.ts';
 import { estimateShare } from '../llm/token-estimate.ts';
 
 /** Settings of an LLM character agent. */
@@ -26,17 +27,11 @@ export interface ActorSettings {
   readonly findByEmbedding?: FindPackMatches;
 }
 
-/**
- * Token limit of a reply that may contain tool calls: arguments are never spoken, so their length costs the listener no
- * time.
- */
+/** Token limit of a reply that may contain tool calls, whose arguments cost the listener no time. */
 const maxTokensWithTools = 1_000;
 
 /** Speaker label filter for a character, aware of the people it knows and of those in the scene. */
-function wordsOf(
-  { id, name, relationships }: Character,
-  circumstance: AgentOptions['circumstance'],
-): SpeakerLabelFilter {
+function wordsOf({ id, name, relationships }: Character, circumstance: AgentOptions['circumstance']): EndingFilter {
   const others = [...relationships, ...(circumstance?.others ?? [])].map((person) => person.name);
   return speakerLabelFilter(name, others, id === environmentId ? environmentNames : []);
 }
@@ -111,7 +106,7 @@ function cutShortAt(part: ChatPart): CutShort {
 }
 
 /** Speech and cues released by one part of the stream; any part but text flushes what was held back. */
-function performedIn(part: ChatPart, words: SpeakerLabelFilter, script: Performance): Performed[] {
+function performedIn(part: ChatPart, words: EndingFilter, script: TextFilter<PerformancePart[]>): Performed[] {
   if (part.type !== 'text-delta') return [...script.add(words.rest()), ...script.rest()].map(asReplyPart);
   const performed = script.add(words.add(part.text));
   return (words.hasEnded() ? [...performed, ...script.rest()] : performed).map(asReplyPart);

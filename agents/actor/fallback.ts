@@ -2,7 +2,7 @@ import { EngineError } from '../../voices/engine.ts';
 import type { CharacterAgent, ReplyPart } from '../agent.ts';
 import { createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
 import { languageOf } from '../language.ts';
-import { evasion } from '../retrieval/retrieval.ts';
+import { evasion } from '../scripted/moves.ts';
 
 /**
  * Answers with `primary`, or with `backup` if it fails, so that the character never falls silent. If `primary` fails

@@ -6,10 +6,11 @@ import type { CharacterAgent } from '../agent.ts';
 import type { ChatModel } from '../chat.ts';
 import type { SharedEmbedder } from '../embeddings/shared-embedder.ts';
 import { withFallback } from './fallback.ts';
+import { oncePer } from '../once-per.ts';
 import { openPackSearch } from '../prompting/pack-search.ts';
 import type { RecipeName } from '../recipe-names.ts';
 import { withGuardrail } from '../guardrails/guardrail.ts';
-import { retrievalAgent } from '../retrieval/retrieval.ts';
+import { scriptedAgent } from '../scripted/scripted.ts';
 import { withScript } from './script.ts';
 
 /** Chat model implementations, by their name in the engines file. */
@@ -25,20 +26,16 @@ export interface ModelWithCircuit {
 }
 
 /**
- * Creates the reply sources of a server: one agent for each character, made once. Without a model they speak the lines
- * of their packs; with models, the first plays the character, the next takes over if it fails, and the pack answers if
- * all fail. With `meanings`, prompt material is also found by embedding.
+ * One agent for each character, made once: models, each the backup of the one before, then the lines of its pack. With
+ * an `embedder`, prompt material is also found by embedding.
  */
 export function openAgents(
   models: readonly ModelWithCircuit[] = [],
   recipe?: RecipeName,
   embedder?: SharedEmbedder,
 ): (character: Character) => CharacterAgent {
-  const agents = new WeakMap<Character, CharacterAgent>();
-  return (character) => {
-    const known = agents.get(character);
-    if (known !== undefined) return known;
-    const lines = retrievalAgent(character);
+  return oncePer((character: Character) => {
+    const lines = scriptedAgent(character);
     const findByEmbedding =
       embedder === undefined || models.length === 0 ? undefined : openPackSearch(character, embedder);
     const settings = {
@@ -50,10 +47,8 @@ export function openAgents(
         withFallback(withGuardrail(actor(character, model, settings), recipe), backup, circuit),
       lines,
     );
-    const agent = withScript(played);
-    agents.set(character, agent);
-    return agent;
-  };
+    return withScript(played);
+  });
 }
 
 /** The same model for background work, behind the same circuit breaker as the conversations. */

@@ -5,7 +5,6 @@ import { openGuardrail } from '../guardrails/guardrail-rules.ts';
 import { messageKey } from '../retrieval/paraphrases.ts';
 import { unspeakable } from './check-card.ts';
 import { contradiction, note, rowOf, shortened, type Finding } from './finding.ts';
-import { openKinship } from './kinship.ts';
 
 /** Finds example lines that contradict the card or each other. */
 export function checkLines(character: Character): Finding[] {
@@ -59,10 +58,7 @@ function languageOfLine(character: Character, { reply, language }: DialoguePair,
   return isOther ? [...wrongTag, contradiction(where, `is not in ${tag}: "${shortened(reply)}"`)] : wrongTag;
 }
 
-/**
- * Finds repeated triggers and replies. Only a reader can tell whether two answers to one trigger contradict each other,
- * so these are notes.
- */
+/** Repeated triggers and replies, as notes: only a reader can tell whether two answers contradict each other. */
 function duplicates(lines: readonly DialoguePair[]): Finding[] {
   const asks = new Map<string, number>();
   const replies = new Map<string, number>();
@@ -80,4 +76,59 @@ function duplicates(lines: readonly DialoguePair[]): Finding[] {
     replies.set(reply.trim(), index);
     return found;
   });
+}
+
+/** Kinship terms, at most one of which applies between two people; words joined by | are synonyms. */
+const ties = [
+  ...'father|dad|papa mother|mum|mama brother sister son daughter wife husband uncle aunt cousin nephew niece'.split(
+    ' ',
+  ),
+  ...'父亲|爹|爸爸 母亲|娘|妈妈 哥哥|弟弟 姐姐|妹妹 儿子 女儿 妻子|老婆|娘子 丈夫'.split(' '),
+];
+
+/** A kinship claim that the card contradicts. */
+interface Claim {
+  readonly what: string;
+  readonly isSure: boolean;
+}
+
+/**
+ * Finds sentences that give a person of the card's relationships another kinship: "my brother John" for "his cousin".
+ * `isSure` with the full name, as there may be two Johns. Skips relations without a term of the list.
+ */
+function openKinship({ relationships }: Character): (text: string) => readonly Claim[] {
+  const people = relationships.flatMap(({ name, relation }) => {
+    const known = ties.filter((tie) => new RegExp(boundary(tie), 'iu').test(relation));
+    return known.length === 0 ? [] : [{ names: namesOf(name), name, relation, known }];
+  });
+  return (text) =>
+    people.flatMap(({ names, name, relation, known }) => {
+      const claimed = ties.filter((tie) => claims(text, tie, names));
+      const wrong = claimed.find((tie) => !known.includes(tie));
+      const isSure = wrong !== undefined && claims(text, wrong, [name]);
+      return wrong === undefined
+        ? []
+        : [{ isSure, what: `calls ${name} ${wrong.split('|')[0] ?? ''}, but the card says "${relation}"` }];
+    });
+}
+
+function claims(text: string, tie: string, names: readonly string[]): boolean {
+  const name = names.map((each) => each.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`)).join('|');
+  const patterns = [
+    `\\bmy (?:\\w+ )?(?:${tie}),? (?:${name})\\b`,
+    `\\b(?:${name}),? (?:is |was )?my (?:\\w+ )?(?:${tie})\\b`,
+    `我(?:的)?(?:${tie})(?:${name})`,
+    `(?:${name})是我(?:的)?(?:${tie})`,
+  ];
+  return patterns.some((pattern) => new RegExp(pattern, 'iu').test(text));
+}
+
+function boundary(tie: string): string {
+  return /\p{Script=Han}/u.test(tie) ? `(?:${tie})` : `\\b(?:${tie})\\b`;
+}
+
+/** The full name, and its first and last word if they are names by themselves. */
+function namesOf(name: string): string[] {
+  const words = name.split(/[\s,]+/u).filter((word) => /^\p{Lu}\p{L}{2,}/u.test(word));
+  return [...new Set([name, ...words.slice(0, 1), ...words.slice(-1)])];
 }

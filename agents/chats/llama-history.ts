@@ -2,10 +2,7 @@ import type { ChatHistoryItem, ChatModelFunctions, ChatModelResponse } from 'nod
 import type { Message } from '../chat.ts';
 import type { Toolbox } from '../tools.ts';
 
-/**
- * Converts messages to node-llama-cpp's history, in which a call and its output are part of one model response that
- * continues after it. The last item is the response to generate.
- */
+/** Converts messages to node-llama-cpp's history: calls are part of a response; the last item is to be generated. */
 export function llamaHistory(messages: readonly Message[]): ChatHistoryItem[] {
   const results = new Map(
     messages.flatMap((message) => (message.role === 'tool' ? [[message.callId, message.text]] : [])),

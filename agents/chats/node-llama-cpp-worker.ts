@@ -121,10 +121,6 @@ async function generate(
 /** Omits the message of the cause, which may repeat the prompt. */
 function faultOf(cause: unknown, name: string): EngineError {
   const kind = cause instanceof Error ? cause.name : 'error';
-  return new EngineError(
-    name,
-    'ENGINE_REFUSED',
-    `the model stopped with an error (${kind}). If the character's description and the conversation are long, raise "contextSize".`,
-    cause,
-  );
+  const detail = `the model stopped with an error (${kind}). If the character's description and the conversation are long, raise "contextSize".`;
+  return new EngineError(name, 'ENGINE_REFUSED', detail, cause);
 }

@@ -24,12 +24,8 @@ export function faultOf(cause: unknown, blamed: Blamed): EngineError {
     return new EngineError(model, 'ENGINE_BAD_REPLY', 'the server sent invalid JSON in its stream. Check its log.');
   }
   if (cause instanceof APIConnectionError || !(cause instanceof APIError)) {
-    return new EngineError(
-      model,
-      'ENGINE_UNAVAILABLE',
-      `the server cannot be reached or closed the connection. Check ${settingNames.baseUrl} and that the server runs.`,
-      cause,
-    );
+    const detail = `the server cannot be reached or closed the connection. Check ${settingNames.baseUrl} and that the server runs.`;
+    return new EngineError(model, 'ENGINE_UNAVAILABLE', detail, cause);
   }
   return cause.status === undefined
     ? faultInStream(cause, model)

@@ -72,10 +72,7 @@ const optionalParameters = [
   'parallel_tool_calls',
 ] as const;
 
-/**
- * A chat model behind any OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio. Streams; an abort
- * closes the connection at once. A call that fails before its first token is retried once if that may help.
- */
+/** Streams; an abort closes the connection at once. A call that fails before its first token may be retried once. */
 export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
   const { model, firstTokenTimeoutMs = 15_000, stallTimeoutMs = 10_000 } = options;
   const client = new OpenAI({

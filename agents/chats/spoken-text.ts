@@ -1,29 +1,19 @@
+import type { EndingFilter } from '../output/text-filter.ts';
+
 /** Tags of reasoning blocks. */
 const hiddenBlocks = ['think', 'thinking', 'thought', 'reasoning', 'analysis', 'scratchpad'];
 const hiddenOpens = hiddenBlocks.map((name) => `<${name}>`);
-/**
- * Tags dropped by themselves: the end of a reasoning block whose start the chat template swallowed, and start-of-text
- * tokens.
- */
+/** Dropped by themselves: ends of reasoning blocks whose start the chat template swallowed, start-of-text tokens. */
 const dropped = [...hiddenBlocks.map((name) => `</${name}>`), '<s>', '<bos>'];
 /** Leaked control tokens of chat templates; the text after them is not spoken. */
 const controls = ['<|', '<｜', '</s>', '<eos>', '<<sys>>', '[inst]', '[/inst]', '<start_of_turn>', '<end_of_turn>'];
 const tags = [...hiddenOpens, ...dropped, ...controls];
 
-/** Filters text deltas, leaving out reasoning and control tokens; `rest` flushes what was held back at the end. */
-export interface SpokenText {
-  add(delta: string): string;
-  rest(): string;
-  /** True after a control token; no output follows. */
-  hasEnded(): boolean;
-}
-
 /**
- * Removes `<think>…</think>` blocks and the like, also if their tags are split over deltas, and everything from a
- * leaked control token such as `<|eot_id|>` or `[/INST]` on. Text that may be the start of a tag is held back until
- * that is decided.
+ * Removes `<think>…</think>` blocks and the like, and everything from a leaked control token such as `<|eot_id|>` or
+ * `[/INST]` on. Text that may be the start of a tag is held back until that is decided.
  */
-export function spokenText(): SpokenText {
+export function spokenText(): EndingFilter {
   let held = '';
   let hiddenUntil: string | undefined;
   let ended = false;
@@ -57,9 +47,7 @@ export function spokenText(): SpokenText {
   };
 }
 
-/**
- * Position of the first complete tag, otherwise of a possible partial tag at the end, otherwise the end of the text.
- */
+/** Position of the first complete tag, otherwise of a possible partial one at the end, otherwise the end. */
 function firstOf(text: string, wanted: readonly string[]): [at: number, tag: string | undefined] {
   for (const { index: at } of text.matchAll(/[<[]/gu)) {
     const tail = text.slice(at, at + longestTag).toLowerCase();

@@ -8,9 +8,7 @@ export interface BookText {
 const begin = /^\*{3} ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK.*\n/imu;
 const end = /^\*{3} ?END OF (?:THE|THIS) PROJECT GUTENBERG EBOOK/imu;
 
-/**
- * Strips Project Gutenberg's header and licence, which say nothing about the characters; other texts stay unchanged.
- */
+/** Strips Project Gutenberg's header and licence, which say nothing of the characters; other texts stay unchanged. */
 export function bookText(whole: string): BookText {
   const start = begin.exec(whole);
   if (start === null) return { text: whole };

@@ -41,10 +41,7 @@ export type Completion = Pick<
   'tagline' | 'identity' | 'directions' | 'mbti' | 'knowledge' | 'greetings' | 'evasions' | 'repeatRequests'
 > & { readonly gender: Card['voice']['gender'] };
 
-/**
- * Has a model add what the text does not give: tagline, description in the second person (RoleLLM), MBTI (Beyond
- * Dialogue), greetings and evasions; fills up with generic ones if it writes too few. `material`: the card so far.
- */
+/** Has a model add what the text lacks; generic lines if it writes too few. `material`: the card so far. */
 export async function completeCard(
   name: string,
   material: string,

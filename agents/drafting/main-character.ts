@@ -8,9 +8,7 @@ import { comparable } from './passages.ts';
 const excerptCount = 6;
 const excerptLength = 1_200;
 
-/**
- * Asks a model for the main character of a text, as the text writes the name; undefined if the name is not in the text.
- */
+/** Asks a model for the main character, by the name in the text; undefined if that name is not in it. */
 export async function mainCharacterOf(
   text: string,
   model: ChatModel,

@@ -5,10 +5,7 @@ export interface Passage {
   readonly offset: number;
 }
 
-/**
- * Longest passage in characters: long enough for a scene, short enough for models with a context of 8,000 tokens, also
- * in Chinese.
- */
+/** Longest passage in characters: long enough for a scene, short enough for 8,000 tokens, also in Chinese. */
 const longest = 5_000;
 
 /** Cuts a text into passages that end with a paragraph, otherwise with a sentence, otherwise anywhere. */

@@ -28,10 +28,7 @@ export interface PassageResult {
   readonly dropped: number;
 }
 
-/**
- * Models often omit the object around the list. Statements are parsed one by one, so that a bad one does not cost the
- * others.
- */
+/** Models often omit the object around the list. Parsed one by one, so that a bad statement costs no other. */
 const answer = z.preprocess(
   (value) => (Array.isArray(value) ? { statements: value } : value),
   z.object({ statements: z.array(z.unknown()) }),

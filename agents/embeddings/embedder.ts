@@ -5,10 +5,7 @@ export interface Embedder {
   readonly name: string;
   /** Model name; embeddings are comparable only within one model. */
   readonly model: string;
-  /**
-   * Returns one embedding of length 1 for each text, in order, all of the same dimension. Throws `EngineError`, or
-   * `signal.reason`.
-   */
+  /** An embedding of length 1 for each text, in order, all of one dimension. Throws `EngineError`, `signal.reason`. */
   embed(texts: readonly string[], options: CallOptions): Promise<readonly Float32Array[]>;
 }
 

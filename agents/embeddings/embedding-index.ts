@@ -8,10 +8,7 @@ export interface EmbeddingIndex {
   readonly size: number;
   /** Adds the embedding of the text with this index. */
   place(index: number, embedding: Float32Array): void;
-  /**
-   * Returns the `count` nearest neighbours, nearest first; `score` is cosine similarity, -1 to 1. There always is a
-   * nearest one: `standingOut` returns only those more similar than random texts would be.
-   */
+  /** Nearest first; `score` is the cosine. `standingOut`: only those more similar than random texts would be. */
   search(embedding: Float32Array, count: number, standingOut?: boolean): readonly Ranked[];
 }
 
@@ -127,10 +124,7 @@ function nibblesOf(word: number): number {
   return (pairs & 0x33_33_33_33) + ((pairs >>> 2) & 0x33_33_33_33);
 }
 
-/**
- * Expected maximum similarity of n random texts, n being the size of the index (maximum of n normal values; median and MAD
- * are robust to a few true matches).
- */
+/** Expected maximum similarity of n random texts; median and MAD are robust to a few true matches. */
 function chanceSimilarity(
   embeddings: readonly { readonly embedding: Float32Array }[],
   embedding: Float32Array,

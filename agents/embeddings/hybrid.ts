@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../../voices/engine.ts';
+import { searchedPart } from '../limits.ts';
 import { openBm25, type Ranked } from '../retrieval/bm25.ts';
 import type { Embedder } from './embedder.ts';
 import { openEmbeddingIndex } from './embedding-index.ts';
@@ -13,10 +14,7 @@ export interface Hybrid {
   search(query: string, count: number, embedding?: Float32Array): readonly Ranked[];
 }
 
-/**
- * Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): the higher, the less the first ranks
- * dominate.
- */
+/** Constant of reciprocal rank fusion (Cormack et al. 2009): the higher, the less the first ranks dominate. */
 const fusionConstant = 60;
 /** Embeddings indexed in one go, about a millisecond, before yielding to other sessions. */
 const placedAtOnce = 128;
@@ -47,7 +45,8 @@ export function openHybrid(texts: readonly string[], { byTopic = false }: { read
       await prepared;
     },
     search(query, count, embedding) {
-      const terms = byTopic ? topicTerms(query) : searchTerms(query);
+      const searched = searchedPart(query);
+      const terms = byTopic ? topicTerms(searched) : searchTerms(searched);
       if (terms.length === 0) return [];
       if (embedding === undefined || nearest.size < texts.length) return rank(terms, count);
       return fuse([rank(terms, rankingDepth), nearest.search(embedding, rankingDepth, byTopic)]).slice(0, count);

@@ -2,20 +2,13 @@ import { createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/ci
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import type { Embedder } from './embedder.ts';
 
-/**
- * Shared embedder of one server: bulk embedding in the background, and embedding of user messages within a deadline.
- */
+/** Embedder of one server: bulk embedding in the background, and user messages within a deadline. */
 export interface SharedEmbedder {
   /** Model name; embeddings are comparable only within one model. */
   readonly model: string;
-  /**
-   * Returns one embedding for each text, in order; callers take turns, a batch at a time. Throws as the embedder does.
-   */
+  /** One embedding for each text, in order; callers take turns, a batch at a time. Throws as the embedder does. */
   embed(texts: readonly string[], options: CallOptions): Promise<readonly Float32Array[]>;
-  /**
-   * Embedding of a user message, computed once for all callers; undefined if it is late, the embedder fails, or the
-   * circuit breaker is open after failures. Throws only `signal.reason`.
-   */
+  /** Computed once for all callers; undefined if late, failed or blocked (breaker). Throws only `signal.reason`. */
   embeddingOf(text: string, options: CallOptions): Promise<Float32Array | undefined>;
   /** Aborts background work. */
   close(): void;
@@ -23,17 +16,11 @@ export interface SharedEmbedder {
 
 /** Longest wait for the embedding of a user message: no reply is delayed by more, however many callers ask for it. */
 export const longestWaitMs = 250;
-/**
- * User messages with cached embeddings: speculative replies, corrections and the two callers in a turn ask for them
- * again.
- */
+/** Cached user messages: speculative replies, corrections and the two callers in a turn ask for them again. */
 const mostKept = 256;
 const batchSize = 64;
 
-/**
- * Opens the shared embedder. `circuit`: slowness counts as failure, so a slow embedder delays only two messages in half
- * a minute.
- */
+/** `circuit`: slowness counts as failure, so that a slow embedder delays only two messages in half a minute. */
 export function openSharedEmbedder(
   embedder: Embedder,
   circuit: CircuitBreaker = createCircuitBreaker(),

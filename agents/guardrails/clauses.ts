@@ -5,6 +5,9 @@ import type { GuardrailCheck } from './guardrail-rules.ts';
 /** Longest clause that is held back, in characters; phrases for synthesis are cut at this length too. */
 const longestClause = 90;
 
+/** Characters of a sentence, before the clause that is checked, that the guardrail reads again with it. */
+const longestSentence = 600;
+
 /** Text released clause by clause. */
 export interface Clauses<Part> {
   add(part: Part): Part[];
@@ -22,7 +25,7 @@ export function openClauses<Part extends { readonly text: string }>(guard: Guard
   const letOut = (): Part[] => {
     violation ??= guard((sentence + heldText).trim());
     if (violation !== undefined) return [];
-    sentence = /[.!?。！？\n]["”’」』)]*\s*$/u.test(heldText) ? '' : sentence + heldText;
+    sentence = /[.!?。！？\n]["”’」』)]*\s*$/u.test(heldText) ? '' : (sentence + heldText).slice(-longestSentence);
     const parts = held;
     held = [];
     heldText = '';

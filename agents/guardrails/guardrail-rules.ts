@@ -1,6 +1,8 @@
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
+import { searchedPart } from '../limits.ts';
 import { inventionsAfter } from './inventions.ts';
+import { oncePer } from '../once-per.ts';
 import { personaOf } from '../prompting/persona.ts';
 import { claimsToBeAi, isServiceTalk } from './assistant-phrases.ts';
 import type { Violation } from '../violation.ts';
@@ -13,6 +15,9 @@ export type GuardrailCheck = (sentence: string) => Violation | undefined;
 const asksForTruth =
   /\b(?:are|r) (?:you|u) (?:really |actually )?(?:an? )?(?:ai|bot|robot|machine|real|human|computer|program)\b|\b(?:am i|are we) (?:talking|speaking) (?:to|with) (?:an? )?(?:ai|bot|machine|human|real)\b|你是(?:不是)?(?:真人|机器人|人工智能|AI|程序)/iu;
 
+/** Latest messages, and latest directions of the application, that a sentence is compared with. */
+const mostMessages = 50;
+
 /** A verbatim run of this many words of the persona counts as a prompt leak. */
 const leakWordCount = 12;
 
@@ -23,8 +28,13 @@ const leakWordCount = 12;
  * like an assistant than like the character. `secret`: text that only the character knows.
  */
 export function openGuardrail(character: Character, history: readonly Message[], secret = ''): GuardrailCheck {
-  const said = history.filter(({ role }) => role !== 'system').map(({ text }) => text);
-  const userMessage = history.findLast(({ role }) => role === 'user')?.text ?? '';
+  const [directions, talk] = [
+    history.filter(({ role }) => role === 'system').slice(-mostMessages),
+    history.filter(({ role }) => role !== 'system').slice(-mostMessages),
+  ];
+  const latest = [...directions, ...talk.map(({ role, text }) => ({ role, text: searchedPart(text) }))];
+  const said = latest.slice(directions.length).map(({ text }) => text);
+  const userMessage = latest.findLast(({ role }) => role === 'user')?.text ?? '';
   const mayTellTruth = asksForTruth.test(userMessage);
   const { leaks, leaves, style } = partsOf(character);
   const inventions = inventionsAfter(character.knowledge.untilYear);
@@ -36,7 +46,7 @@ export function openGuardrail(character: Character, history: readonly Message[],
     if (leaves(sentence)) return 'out-of-role';
     if (leaks(sentence) || runsOf(sentence).some((run) => secrets.has(run))) return 'prompt-leak';
     if (inventions(sentence, mentioned)) return 'anachronism';
-    if (isForeign(sentence, character, said) || leavesLanguage(sentence, history)) return 'language';
+    if (isForeign(sentence, character, said) || leavesLanguage(sentence, latest)) return 'language';
     if (echoes(sentence, userMessage, character)) return 'echo';
     return style(sentence) ? 'style' : undefined;
   };
@@ -48,17 +58,11 @@ interface Parts {
   readonly style: (sentence: string) => boolean;
 }
 
-const prepared = new WeakMap<Character, Parts>();
-
-function partsOf(character: Character): Parts {
-  const known = prepared.get(character) ?? {
-    leaks: leakFinder(character),
-    leaves: openMetaTalk(namesOf(character)),
-    style: openStyle(character),
-  };
-  prepared.set(character, known);
-  return known;
-}
+const partsOf = oncePer((character: Character): Parts => ({
+  leaks: leakFinder(character),
+  leaves: openMetaTalk(namesOf(character)),
+  style: openStyle(character),
+}));
 
 /** The name, and those of its words that identify the character. */
 function namesOf({ name }: Character): string[] {
@@ -112,7 +116,7 @@ const languageTalk =
   /\b(?:english|chinese|mandarin|french|german|spanish|latin|russian|japanese|languages?|translat\w*)\b|[英中法德俄日汉洋外]语|[英中汉]文|普通话|语言|翻译|洋文/iu;
 
 /** True for a whole sentence in Latin letters amid Chinese, or the reverse, that nobody asked for. */
-function leavesLanguage(sentence: string, history: readonly Message[]): boolean {
+function leavesLanguage(sentence: string, history: readonly Pick<Message, 'role' | 'text'>[]): boolean {
   const userMessages = history.filter(({ role }) => role !== 'assistant').map(({ text }) => text);
   const heard = history.findLast(({ role }) => role === 'user')?.text ?? '';
   const [own, other] = /\p{Script=Han}/u.test(heard) ? ['Han', 'Latin'] : ['Latin', 'Han'];
@@ -125,10 +129,7 @@ function leavesLanguage(sentence: string, history: readonly Message[]): boolean 
 /** Least words of an echo; fewer may be repeated in earnest: "Afraid? I?" */
 const leastEcho = 5;
 
-/**
- * True if a sentence repeats the user's last message and is not one of the character's own: "All for one, and one for
- * all!"
- */
+/** True if a sentence repeats the user's last message and is not the character's own: "All for one, one for all!" */
 function echoes(sentence: string, userMessage: string, { catchphrases, lines }: Character): boolean {
   const said = wordsIn(sentence);
   const words = said.join(' ');

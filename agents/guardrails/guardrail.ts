@@ -5,7 +5,7 @@ import { openClauses } from './clauses.ts';
 import { languageOf } from '../language.ts';
 import { personaWords } from '../prompting/persona-words.ts';
 import type { RecipeName } from '../recipe-names.ts';
-import { evasion } from '../retrieval/retrieval.ts';
+import { evasion } from '../scripted/moves.ts';
 import type { Violation } from '../violation.ts';
 import { openGuardrail, type GuardrailCheck } from './guardrail-rules.ts';
 
@@ -105,7 +105,7 @@ async function* oneAttempt(
 /** Splits a delta into sentences, to check each by itself. */
 function sentencesOf(part: TextPart): TextPart[] {
   const [first = '', ...others] = part.text.split(
-    /(?<=[.!?]["”’)]*)(?=\s)|(?<=[。！？]["”’」』）]*)(?=[^"”’」』）])|(?<=\n)/u,
+    /(?<=[.!?]["”’)]{0,8})(?=\s)|(?<=[。！？]["”’」』）]{0,8})(?=[^"”’」』）])|(?<=\n)/u,
   );
   return [{ ...part, text: first }, ...others.map((text): TextPart => ({ type: 'text-delta', text }))];
 }
@@ -141,10 +141,7 @@ function mayBeShown(violation: Violation | undefined): boolean {
   return violation === undefined || violation === 'style' || violation === 'language';
 }
 
-/**
- * Messages for a second attempt: what was said so far, and the instruction for the rest, in the language of the
- * character's prompt.
- */
+/** Messages for a second attempt: what was said so far, and the instruction for the rest. */
 export function correctionOf(
   character: Pick<Character, 'languages'>,
   violation: Violation | undefined,

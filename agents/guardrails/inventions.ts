@@ -29,10 +29,7 @@ const inventions: readonly (readonly [year: number, names: string])[] = [
 const spelledYear =
   /\b(?:nineteen|twenty)[ -](?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?\b/iu;
 
-/**
- * Returns a check for anachronisms: true if a sentence speaks of things after `untilYear` that nobody has mentioned, by
- * name, or as years in figures or (20th and 21st century) in words. Without a year, nothing is too late.
- */
+/** Checks for things after `untilYear` that nobody mentioned: by name, or as years in figures or (1900 on) words. */
 export function inventionsAfter(untilYear: number | undefined): (sentence: string, mentioned: string) => boolean {
   if (untilYear === undefined) return () => false;
   const names = inventions.flatMap(([year, each]) => (year > untilYear ? each.split('|') : []));

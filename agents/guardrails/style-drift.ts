@@ -1,9 +1,6 @@
 import type { Character } from '../../characters/character.ts';
 
-/**
- * Sample of assistant style, in sentences of ours: the style a model falls back to when it loses the role. Used only to
- * compare styles; none of it is ever said.
- */
+/** Assistant style, in sentences of ours: what a model out of its role falls back to. Only compared, never said. */
 const assistantTalk = `
 That is a great question, and I would be glad to help you with it. Here are some key points to consider. First, it is important to
 note that there are several factors involved. Second, it depends on your specific needs and preferences. In summary, there are many
@@ -27,18 +24,13 @@ something for everyone. This can help reduce stress and improve your overall hea
 
 /** Least words of a sentence to judge its style. */
 const leastWords = 7;
-/**
- * Mean log ratio per bigram from which on a sentence sounds like an assistant; no line of the shipped packs reaches it.
- */
+/** Mean log ratio per bigram from which on a sentence sounds like an assistant; no shipped line reaches it. */
 const leastRatio = 1.1;
 const leastPairs = 7;
 /** Additive smoothing of bigram frequencies: one in three thousand. */
 const smoothing = 1 / 3_000;
 
-/**
- * Detects sentences that sound far more like an assistant than like the character, by the log ratio of smoothed bigram
- * frequencies.
- */
+/** Detects sentences far more like an assistant's than the character's: log ratios of smoothed bigram frequencies. */
 export function openStyle({ lines, greetings, style, profile }: Character): (sentence: string) => boolean {
   const own = countsOf([...lines.map(({ reply }) => reply), ...greetings, style, profile].join('\n'));
   const ownTotal = Math.max(1, totalOf(own));

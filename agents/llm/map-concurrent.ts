@@ -1,7 +1,4 @@
-/**
- * Runs `work` on items in order, at most `count` concurrently. After a failure no further item is started; those
- * already running finish, then the error is thrown.
- */
+/** Runs `work` on items in order, at most `count` concurrently. Throws a failure once those running have finished. */
 export async function forEachConcurrent<Item>(
   items: Iterable<Item>,
   count: number,

@@ -33,10 +33,7 @@ const others: readonly RegExp[] = [
   /我(?:的)?(?:妈妈|爸爸|母亲|父亲|姐姐|妹妹|哥哥|弟弟|妻子|丈夫|儿子|女儿|狗|猫|朋友).{0,12}(?:是|叫|有|在|住)/u,
 ];
 
-/**
- * Extracts statements of the user about themselves by sentence patterns, in English and Chinese: no model,
- * deterministic. Skips questions, wishes and suppositions. Other wordings are left to a model.
- */
+/** Statements of the user about themselves, by English and Chinese patterns; no questions, wishes or suppositions. */
 export function factsIn(text: string): StatedFact[] {
   const found = sentencesOf(text).flatMap((sentence): StatedFact[] => {
     if (sentence.length > longestFact || isNoStatement(sentence)) return [];

@@ -1,5 +1,6 @@
 import MiniSearch from 'minisearch';
 import type { Ranked } from '../retrieval/bm25.ts';
+import { searchedPart } from '../limits.ts';
 import { openEmbeddingIndex } from '../embeddings/embedding-index.ts';
 import { fuse, rankingDepth } from '../embeddings/hybrid.ts';
 import { searchTerms, topicTerms } from '../retrieval/words.ts';
@@ -29,10 +30,7 @@ export interface MemoryIndex {
   add(memories: readonly Memory[]): void;
   /** Sets the embedding of a memory that was added. */
   place(id: string, embedding: Float32Array): void;
-  /**
-   * Returns the ids of memories that share a topic with a message, best first: by BM25, fused with embedding similarity
-   * if `point` is given; of two equally relevant ones the more recent comes first.
-   */
+  /** Ids of memories that share a topic with a message, best first: by BM25, `embedding` if given, and recency. */
   find(userMessage: string, nowMs: number, embedding?: Float32Array): readonly string[];
 }
 
@@ -76,7 +74,8 @@ export function openMemoryIndex(): MemoryIndex {
       const index = places.get(id);
       if (index !== undefined) nearest.place(index, embedding);
     },
-    find(userMessage, nowMs, embedding) {
+    find(message, nowMs, embedding) {
+      const userMessage = searchedPart(message);
       const hits = byWords(userMessage);
       const usesEmbedding = embedding !== undefined && topicTerms(userMessage).length > 0;
       const ranked = usesEmbedding

@@ -30,9 +30,7 @@ export interface SummaryMaterial {
   readonly corrected?: readonly string[];
 }
 
-/**
- * Builds the prompt for a summary as one JSON object. The conversation is quoted and declared not to be instructions.
- */
+/** Builds the prompt for a summary as one JSON object; the conversation is quoted, and declared no instruction. */
 export function summaryPrompt(name: string, { before, turns, corrected = [] }: SummaryMaterial): Message[] {
   const told = turns.map(({ id, asked, answered }) => JSON.stringify({ turn: id, visitor: asked, [name]: answered }));
   return [
@@ -76,10 +74,7 @@ export function readSummary(answer: string, turns: readonly PastTurn[]): Summary
   return { text: summary.trim().slice(0, longestSummary), facts: found.slice(0, mostFacts) };
 }
 
-/**
- * Summary without a model: the user's own most telling sentences, in the order they were said. Sentences with rarer
- * words score higher; statements about themselves score double.
- */
+/** Without a model: the user's most telling sentences in order; rare words score higher, facts on themselves double. */
 export function extractiveSummary(before: string, turns: readonly PastTurn[]): Summary {
   const sentences = [...new Set([...sentencesOf(before), ...turns.flatMap(({ asked }) => sentencesOf(asked))])];
   const terms = sentences.map((sentence) => [...new Set(searchTerms(sentence))].filter((term) => !isFrame(term)));

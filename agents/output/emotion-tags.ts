@@ -1,4 +1,5 @@
 import { emotions, type Emotion } from '../../characters/emotion.ts';
+import type { TextFilter } from './text-filter.ts';
 
 /** Text with the emotion that it and what follows is said with, if that changes here. */
 export interface FeltText {
@@ -6,14 +7,8 @@ export interface FeltText {
   readonly emotion?: Emotion;
 }
 
-/** Filters text deltas; `rest` flushes what was held back at the end. */
-export interface EmotionTags {
-  add(delta: string): FeltText[];
-  rest(): FeltText[];
-}
-
-const wholeTag = /^\[\s*(\p{L}[\p{L}\s-]{0,22})\]/u;
-const tagSoFar = /^\[\s*(?:\p{L}[\p{L}\s-]{0,22})?$/u;
+const wholeTag = /^\[\s{0,8}(\p{L}[\p{L}\s-]{0,22})\]/u;
+const tagSoFar = /^\[\s{0,8}(?:\p{L}[\p{L}\s-]{0,22})?$/u;
 const sentenceEnd = /(?:^|[.!?…。！？\n]["”’」』)）]*)\s*$/u;
 
 /** True if the text is empty or ends a sentence. */
@@ -26,7 +21,7 @@ export function endsSentence(text: string): boolean {
  * follows; any other word is dropped with its brackets. Brackets inside a sentence stay. Text is held back only while
  * it may still become a tag.
  */
-export function emotionTags(): EmotionTags {
+export function emotionTags(): TextFilter<FeltText[]> {
   let held = '';
   /** Tail of the output, long enough to see whether a sentence ended. */
   let before = '';

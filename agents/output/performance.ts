@@ -1,6 +1,7 @@
 import type { Emotion } from '../../characters/emotion.ts';
 import { isGesture, looksLikeDirection } from '../../voices/text/stage-directions.ts';
 import { emotionNamed, emotionTags, endsSentence, type FeltText } from './emotion-tags.ts';
+import type { TextFilter } from './text-filter.ts';
 
 /** Kinds of unspoken text: actions visible to all, private thoughts, narration of the setting. */
 export const cueKinds = ['action', 'thought', 'narration'] as const;
@@ -25,12 +26,6 @@ export type PerformancePart =
  */
 export type ScriptForm = 'marked' | 'spoken';
 
-/** Filters text deltas; `rest` flushes what was held back at the end. */
-export interface Performance {
-  add(delta: string): PerformancePart[];
-  rest(): PerformancePart[];
-}
-
 const closers: Readonly<Record<string, string>> = {
   '[': ']',
   '［': '］',
@@ -42,12 +37,19 @@ const closers: Readonly<Record<string, string>> = {
   '（': '）',
 };
 
-const opener = /[[［【〔{｛(（*_]/u;
+const markOrLineEnd = /[[［【〔{｛(（*_\n]/u;
 
 const squares = '[［【〔{｛';
 
 /** For `spoken` scripts: longer text in brackets is not a stage direction, in characters. */
 const longestDirection = 300;
+
+/** Longest cue, in characters, so that a bracket that never closes is not read again and again while it grows. */
+const longestSpokenCue = 500;
+const longestMarkedCue = 4_000;
+
+/** Characters in which a line shows that it is the narrator's. */
+const longestLabel = 64;
 
 /** For `spoken` scripts: longest bracket inside a sentence that is waited for, in characters. */
 const longestGesture = 24;
@@ -59,7 +61,7 @@ function asSpeech(felt: FeltText): PerformancePart {
 }
 
 /** Parses a script as it streams: speech, (actions), [thoughts], [emotion] tags and narrator lines. */
-export function performanceScript(form: ScriptForm = 'spoken'): Performance {
+export function performanceScript(form: ScriptForm = 'spoken'): TextFilter<PerformancePart[]> {
   const tags = emotionTags();
   let held = '';
   /** Tail of the speech so far. */
@@ -103,7 +105,7 @@ export function performanceScript(form: ScriptForm = 'spoken'): Performance {
     return stepAtOpener(isLast);
   };
   const stepAtOpener = (isLast: boolean): PerformancePart[] | undefined => {
-    const found = bracketAt(held, { form, isLast, isApart: endsSentence(before) });
+    const found = bracketIn(held, { form, isLast, isApart: endsSentence(before) });
     if (found === undefined) return undefined;
     held = held.slice(found.length);
     // A tag does not count as text when looking for the end of a sentence.
@@ -126,21 +128,27 @@ export function performanceScript(form: ScriptForm = 'spoken'): Performance {
 
 /** Length of the plain text before the next mark, or up to the end of the line. */
 function plainLength(text: string): number {
-  const at = text.search(opener);
-  const lineEnd = text.indexOf('\n');
-  return Math.min(at < 0 ? text.length : at, lineEnd < 0 ? text.length : lineEnd + 1);
+  const at = text.search(markOrLineEnd);
+  if (at < 0) return text.length;
+  return text[at] === '\n' ? at + 1 : at;
 }
 
 /** Reads a narrator line at the start of a text, and what follows it; `wait` if the text may still become one. */
 function narratedLine(text: string, isLast: boolean): { text: string; rest: string } | 'wait' | undefined {
-  const head = text.replace(/^[\s*_]+/u, '').toLowerCase();
+  const start = text.slice(0, longestLabel);
+  const head = start.replace(/^[\s*_]+/u, '').toLowerCase();
   const label = narrators.find((each) => head.startsWith(each));
-  if (label === undefined) return !isLast && narrators.some((each) => each.startsWith(head)) ? 'wait' : undefined;
-  const labelAt = text.toLowerCase().indexOf(label);
-  const end = text.indexOf('\n', labelAt);
-  if (end < 0 && !isLast) return 'wait';
-  const line = text.slice(labelAt + label.length, end < 0 ? text.length : end);
-  return { text: line.replaceAll('*', ''), rest: end < 0 ? '' : text.slice(end + 1) };
+  const isUndecided = !isLast && text.length < longestLabel;
+  if (label === undefined) return isUndecided && narrators.some((each) => each.startsWith(head)) ? 'wait' : undefined;
+  const labelAt = start.toLowerCase().indexOf(label);
+  const line = text.slice(labelAt + label.length, labelAt + longestMarkedCue);
+  const end = line.indexOf('\n');
+  if (end < 0 && !isLast && text.length < longestMarkedCue) return 'wait';
+  const told = end < 0 ? line : line.slice(0, end);
+  return {
+    text: told.replaceAll('*', ''),
+    rest: text.slice(labelAt + label.length + told.length + (end < 0 ? 0 : 1)),
+  };
 }
 
 interface Place {
@@ -148,6 +156,12 @@ interface Place {
   readonly isLast: boolean;
   /** True between sentences. */
   readonly isApart: boolean;
+}
+
+/** Reads a construct at the start of `held`; what has not closed within the longest cue ends as if the reply did. */
+function bracketIn(held: string, place: Place): Found | undefined {
+  const start = held.slice(0, place.form === 'marked' ? longestMarkedCue : longestSpokenCue);
+  return bracketAt(start, { ...place, isLast: place.isLast || start.length < held.length });
 }
 
 /**
@@ -175,10 +189,7 @@ function bracketAt(text: string, place: Place): Found | undefined {
   return kind === undefined ? { says: mark, length: mark.length } : { kind, inside, length };
 }
 
-/**
- * True for emphasis inside a sentence ("*Horses* are noble", "**Rules:**") rather than a stage direction before it.
- * Undefined if the text that follows will decide.
- */
+/** True for emphasis ("*Horses* are noble", "**Rules:**"), not a stage direction; undefined if not known yet. */
 function stressed(inside: string, behind: string, isLast: boolean): boolean | undefined {
   if (/[:：]$/u.test(inside)) return true;
   if (!/^\p{Lu}/u.test(inside)) return false;
@@ -202,9 +213,10 @@ function unclosed(text: string, mark: string, { form, isApart }: Place): Found {
     const inside = text.slice(mark.length);
     return { kind: squares.includes(mark) ? 'thought' : 'action', inside, length: text.length };
   }
+  if (!isApart) return { says: mark, length: mark.length };
   const inside = /^[^\n]*/u.exec(text.slice(mark.length))?.[0] ?? '';
   const isShort = inside.trim().split(/\s+/u).length <= 4;
-  if (isApart && isShort && (emotionNamed(inside) !== undefined || looksLikeDirection(inside, isRun(mark))))
+  if (isShort && (emotionNamed(inside) !== undefined || looksLikeDirection(inside, isRun(mark))))
     return { kind: 'action', inside, length: mark.length + inside.length };
   return { says: mark, length: mark.length };
 }

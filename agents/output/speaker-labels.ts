@@ -1,10 +1,4 @@
-/** Filters text deltas; `rest` flushes what was held back at the end. */
-export interface SpeakerLabelFilter {
-  add(delta: string): string;
-  rest(): string;
-  /** True once the text began to speak for somebody else; no output follows. */
-  hasEnded(): boolean;
-}
+import type { EndingFilter } from './text-filter.ts';
 
 /** Speaker labels that a model writes when it begins to speak for the other side. */
 const otherLabels = [
@@ -31,9 +25,12 @@ export function speakerLabelFilter(
   name: string,
   others: readonly string[] = [],
   aliases: readonly string[] = [],
-): SpeakerLabelFilter {
+): EndingFilter {
   const own = [...[name, ...aliases].flatMap(labelsOf), ...ownLabels];
   const notOwn = [...otherLabels, ...others.flatMap(labelsOf).filter((label) => !own.includes(label))];
+  const all = [...own, ...notOwn];
+  // White space and marks may stand before a label.
+  const longestStart = Math.max(...all.map((label) => label.length)) + 64;
   let held = '';
   let place: 'line-start' | 'after-label' | 'line' | 'end' = 'line-start';
 
@@ -41,13 +38,14 @@ export function speakerLabelFilter(
   const step = (isLast: boolean): string | undefined => {
     if (held === '' || place === 'end') return undefined;
     if (place === 'line-start') {
-      const head = held.replace(/^[\s*_"]+/, '').toLowerCase();
+      const start = held.slice(0, longestStart);
+      const head = start.replace(/^[\s*_"]+/, '').toLowerCase();
       const label = own.find((each) => head.startsWith(each));
       if (notOwn.some((each) => head.startsWith(each))) place = 'end';
       else if (label !== undefined) {
-        held = held.slice(held.toLowerCase().indexOf(label) + label.length);
+        held = held.slice(start.toLowerCase().indexOf(label) + label.length);
         place = 'after-label';
-      } else if (!isLast && [...own, ...notOwn].some((each) => each.startsWith(head))) return undefined;
+      } else if (!isLast && held.length < longestStart && all.some((each) => each.startsWith(head))) return undefined;
       else place = 'line';
       return '';
     }
@@ -79,7 +77,7 @@ export function speakerLabelFilter(
 }
 
 /** The same for a model told to write `Name:「…」`, as ChatHaruhi does: removes the quotes, too. */
-export function quotedWords(words: SpeakerLabelFilter): SpeakerLabelFilter {
+export function quotedWords(words: EndingFilter): EndingFilter {
   return { ...words, add: (delta) => words.add(delta.replaceAll(/[「」]/gu, '')) };
 }
 

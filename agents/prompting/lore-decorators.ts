@@ -1,7 +1,4 @@
-/**
- * Settings given by the decorator lines before a lore entry's content (Character Card V3 §Decorators), as far as
- * supported here.
- */
+/** Settings in the decorator lines of a lore entry (Character Card V3 §Decorators), as far as supported here. */
 export interface Decorators {
   /** Triggers only after this many replies of the character. */
   readonly activateOnlyAfter?: number;
@@ -51,34 +48,24 @@ const placement = new Set(
   ),
 );
 
+type Reader = (count: number | undefined, keys: readonly string[]) => Decorators | undefined;
+
+const readers: Readonly<Record<string, Reader>> = {
+  activate_only_after: (count) => (count === undefined ? undefined : { activateOnlyAfter: count }),
+  activate_only_every: (count) => (count === undefined ? undefined : { activateOnlyEvery: count }),
+  keep_activate_after_match: () => ({ afterMatch: 'keep' }),
+  dont_activate_after_match: () => ({ afterMatch: 'rest' }),
+  scan_depth: (count) => (count === undefined ? undefined : { scanDepth: count }),
+  additional_keys: (_, keys) => ({ additionalKeys: keys }),
+  exclude_keys: (_, keys) => ({ excludeKeys: keys }),
+  activate: () => ({ activate: true }),
+  dont_activate: () => ({ activateOnlyAfter: Number.POSITIVE_INFINITY }),
+};
+
 /** Returns undefined for an unknown decorator. */
 function readDecorator(name: string, value: string): Decorators | undefined {
   if (placement.has(name)) return {};
   const count = /^\d{1,6}$/.test(value) ? Number(value) : undefined;
-  const keys = value
-    .split(',')
-    .map((key) => key.trim())
-    .filter((key) => key !== '');
-  switch (name) {
-    case 'activate_only_after':
-      return count === undefined ? undefined : { activateOnlyAfter: count };
-    case 'activate_only_every':
-      return count === undefined ? undefined : { activateOnlyEvery: count };
-    case 'keep_activate_after_match':
-      return { afterMatch: 'keep' };
-    case 'dont_activate_after_match':
-      return { afterMatch: 'rest' };
-    case 'scan_depth':
-      return count === undefined ? undefined : { scanDepth: count };
-    case 'additional_keys':
-      return { additionalKeys: keys };
-    case 'exclude_keys':
-      return { excludeKeys: keys };
-    case 'activate':
-      return { activate: true };
-    case 'dont_activate':
-      return { activateOnlyAfter: Number.POSITIVE_INFINITY };
-    default:
-      return undefined;
-  }
+  const keys = value.split(',').map((key) => key.trim());
+  return Object.hasOwn(readers, name) ? readers[name]?.(count, keys.filter(Boolean)) : undefined;
 }

@@ -28,10 +28,7 @@ interface Finder {
 /** Limit of cached texts: the conversations of a few sessions, besides the book's own entries. */
 const mostKept = 1_000;
 
-/**
- * Prepares the keys of a lorebook. Entries are indexed by a term of each key, so only possible matches are checked.
- * Results are cached, since the conversation's messages and the book's own entries recur every turn.
- */
+/** Prepares the keys of a lorebook, indexed by a term of each. Caches results, since texts recur every turn. */
 export function openMentions<Each extends Keyed>(entries: readonly Each[]): Mentions<Each> {
   const byTerm = new Map<string, Each[]>();
   const always: Each[] = [];
@@ -41,7 +38,12 @@ export function openMentions<Each extends Keyed>(entries: readonly Each[]): Ment
     tests.set(each, finds);
     const terms = primary.map(({ term }) => term);
     if (terms.includes(undefined)) always.push(each);
-    else for (const term of new Set(terms)) byTerm.set(term ?? '', [...(byTerm.get(term ?? '') ?? []), each]);
+    else
+      for (const term of new Set(terms)) {
+        const place = byTerm.get(term ?? '');
+        if (place === undefined) byTerm.set(term ?? '', [each]);
+        else place.push(each);
+      }
   }
   const kept = new Map<string, ReadonlySet<Each>>();
   const most = mostKept + entries.length;
@@ -77,8 +79,13 @@ function mentionOf({ entry, decorators }: Keyed): {
 /** A plain key matches if all its words occur, in any form; a case-sensitive one only as written. */
 function finderOf(key: string, entry: Keyed['entry']): Finder {
   if (entry.regex === true) {
-    const matches = patternOf(key, entry.caseSensitive === true);
-    return { finds: ({ text }) => matches?.(text) === true };
+    let matches: ReturnType<typeof patternOf> | undefined;
+    return {
+      finds({ text }) {
+        matches ??= patternOf(key, entry.caseSensitive === true);
+        return matches(text);
+      },
+    };
   }
   const terms = searchTerms(key);
   const hasTerms = (scanned: Scanned): boolean => terms.length > 0 && terms.every((term) => scanned.terms.has(term));
@@ -90,11 +97,11 @@ function finderOf(key: string, entry: Keyed['entry']): Finder {
 }
 
 /** The card was validated, but not the keys in its decorators: an invalid pattern matches nothing. */
-function patternOf(key: string, caseSensitive: boolean): ((text: string) => boolean) | undefined {
+function patternOf(key: string, caseSensitive: boolean): (text: string) => boolean {
   try {
     return lorePattern(key, caseSensitive);
   } catch (fault) {
-    if (fault instanceof CharacterError) return undefined;
+    if (fault instanceof CharacterError) return () => false;
     throw fault;
   }
 }

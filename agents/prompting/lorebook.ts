@@ -1,13 +1,18 @@
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
+import { searchedPart } from '../limits.ts';
 import { decoratorsOf, isDue, type Decorators } from './lore-decorators.ts';
 import { openMentions, type Keyed, type Mentions } from './lore-mentions.ts';
 import { estimateTokens } from '../llm/token-estimate.ts';
+import { oncePer } from '../once-per.ts';
 
 interface Prepared extends Keyed {
   readonly index: number;
   readonly content: string;
 }
+
+/** Characters of triggered entries that are searched for keys of others, in one turn. */
+const mostRecursiveCharacters = 50_000;
 
 /** Limit of recursion; each entry triggers at most once anyhow. */
 const mostRounds = 8;
@@ -36,14 +41,8 @@ function openLorebook({
   };
 }
 
-const opened = new WeakMap<object, ReturnType<typeof openLorebook>>();
-
 /** Returns the prepared lorebook of a character; prepared once. */
-export function lorebookOf(character: Pick<Character, 'lorebook' | 'loreReading'>): ReturnType<typeof openLorebook> {
-  const known = opened.get(character) ?? openLorebook(character);
-  opened.set(character, known);
-  return known;
-}
+export const lorebookOf = oncePer(openLorebook);
 
 /** Facts that are always in the prompt, in their order. */
 export function constantLore({ lorebook }: Pick<Character, 'lorebook'>): readonly string[] {
@@ -69,7 +68,10 @@ function recallFrom(
   talk: readonly Message[],
   { scanDepth, recursive }: Character['loreReading'],
 ): Prepared[] {
-  const said = talk.filter((message) => message.role === 'user' || message.role === 'assistant').toReversed();
+  const said = talk
+    .filter((message) => message.role === 'user' || message.role === 'assistant')
+    .map(({ role, text }) => ({ role, text: searchedPart(text) }))
+    .toReversed();
   const replies = said.filter(({ role }) => role === 'assistant').length;
   const mentioned = prepared.flatMap((each) => {
     const depth = mentionDepth(each, said, { mentions, depth: each.decorators.scanDepth ?? scanDepth });
@@ -84,12 +86,12 @@ function recallFrom(
 /** Returns how many messages ago an entry was mentioned, 0 for the last one; undefined if it is not triggered. */
 function mentionDepth(
   each: Prepared,
-  said: readonly Message[],
+  said: readonly Pick<Message, 'text'>[],
   { mentions, depth: scanDepth }: { readonly mentions: Mentions<Prepared>; readonly depth: number },
 ): number | undefined {
   const { entry, decorators } = each;
   if (entry.constant || decorators.activate === true) return 0;
-  const isIn = ({ text }: Message): boolean => mentions(text).has(each);
+  const isIn = ({ text }: Pick<Message, 'text'>): boolean => mentions(text).has(each);
   const from = decorators.afterMatch === 'keep' ? said : said.slice(0, scanDepth);
   const depth = from.findIndex(isIn);
   if (depth < 0) return undefined;
@@ -99,9 +101,11 @@ function mentionDepth(
 
 /** Adds entries mentioned by the content of those already found (recursive scanning). */
 function recallFurther(mentions: Mentions<Prepared>, found: Set<Prepared>): void {
+  let readCharacters = 0;
+  const isRead = (content: string): boolean => (readCharacters += content.length) <= mostRecursiveCharacters;
   let fresh = [...found];
   for (let round = 0; fresh.length > 0 && round < mostRounds; round += 1) {
-    const next = new Set(fresh.flatMap(({ content }) => [...mentions(content)]));
+    const next = new Set(fresh.flatMap(({ content }) => (isRead(content) ? [...mentions(content)] : [])));
     fresh = [...next.difference(found)].toSorted((left, right) => left.index - right.index);
     for (const each of fresh) found.add(each);
   }

@@ -4,6 +4,7 @@ import type { CallOptions } from '../../voices/engine.ts';
 import type { Message } from '../chat.ts';
 import type { SharedEmbedder } from '../embeddings/shared-embedder.ts';
 import { openHybrid, type Hybrid } from '../embeddings/hybrid.ts';
+import { searchedPart } from '../limits.ts';
 import { decoratorsOf } from './lore-decorators.ts';
 import { experienceCount, experiencesOf } from './recalled.ts';
 
@@ -15,10 +16,7 @@ export interface PackMatches {
   readonly experiences: readonly string[];
 }
 
-/**
- * Finds matches of a user message; undefined if the embedder is not ready, fails or is late: the caller then matches by
- * words alone.
- */
+/** Undefined if the embedder is not ready, fails or is late: the caller then matches by words alone. */
 export type FindPackMatches = (userMessage: string, options: CallOptions) => Promise<PackMatches | undefined>;
 
 /** Matches of the last user message, if they are available in time. */
@@ -27,7 +25,7 @@ export async function nearLast(
   findByEmbedding: FindPackMatches | undefined,
   signal: AbortSignal,
 ): Promise<PackMatches | undefined> {
-  const userMessage = talk.findLast(({ role }) => role === 'user')?.text ?? '';
+  const userMessage = searchedPart(talk.findLast(({ role }) => role === 'user')?.text ?? '');
   return userMessage === '' ? undefined : findByEmbedding?.(userMessage, { signal });
 }
 

@@ -1,16 +1,11 @@
 import type { Character } from '../../characters/character.ts';
 import type { DialoguePair } from '../../characters/card.ts';
 import { constantLore } from './lorebook.ts';
+import { oncePer } from '../once-per.ts';
 import { personaWords, withoutNotesTags, type PersonaWords } from './persona-words.ts';
 
-const written = new WeakMap<Character, string>();
-
 /** The constant part of the prompt, the same for every turn and every user; written once for each character. */
-export function personaOf(character: Character): string {
-  const persona = written.get(character) ?? writePersona(character);
-  written.set(character, persona);
-  return persona;
-}
+export const personaOf = oncePer(writePersona);
 
 function writePersona(character: Character): string {
   const { name, identity, knowledge, directions } = character;

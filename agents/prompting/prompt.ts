@@ -43,8 +43,8 @@ export function buildPrompt(
   const { before, userMessage, after } = atLastUserMessage(talkWindow(history, historyTokens));
   const given = [scene, ...directionsIn(history)].filter((text) => text.trim() !== '');
   const isVerbatim = character.persona === 'instructions' && given.length > 0;
-  const tools = hasTools ? toolRules : '';
   const words = personaWords(character);
+  const tools = hasTools ? words.functions : '';
   const system = isVerbatim ? [given.join('\n'), tools] : [personaOf(character), tools, sceneOf(given, words)];
   const isLong = before.length >= longTalk;
   return [
@@ -64,10 +64,6 @@ export function buildPrompt(
     ...after,
   ];
 }
-
-/** Prompt section used if tools are offered. */
-export const toolRules = `# What you can do
-Where one of the functions you were given helps your visitor, call it rather than guess. What it brings back you have learned in your own way: tell it as yourself, and never speak of functions.`;
 
 /** The application's scene as a prompt section, with a heading in its language unless `words` is given. */
 export function sceneOf(texts: readonly string[], words?: PersonaWords): string {

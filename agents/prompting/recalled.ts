@@ -19,10 +19,7 @@ export function experiencesOf({ experiences = [] }: Pick<Character, 'experiences
   return book;
 }
 
-/**
- * Facts for a conversation: triggered lore entries, and experiences that share a topic with the last user message; with
- * `near`, also facts and experiences matched by embedding.
- */
+/** Triggered lore entries, experiences that share a topic with the last user message, and what `near` matched. */
 export function recalledOf(character: Character): (talk: readonly Message[], near?: PackMatches) => readonly string[] {
   const { experiences = [] } = character;
   const recall = lorebookOf(character);

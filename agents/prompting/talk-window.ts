@@ -10,10 +10,7 @@ export function estimatePrompt(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + costOf(message), 0);
 }
 
-/**
- * Splits a conversation at the last user message if that is still being answered: only tool calls and outputs, or
- * nothing, follow it.
- */
+/** Splits at the last user message if that is still being answered: only tool calls and outputs, if any, follow it. */
 export function atLastUserMessage(talk: readonly Message[]): {
   readonly before: readonly Message[];
   readonly userMessage?: string;
@@ -30,10 +27,7 @@ export function directionsIn(history: readonly Message[]): string[] {
   return history.filter((message) => message.role === 'system').map((message) => message.text);
 }
 
-/**
- * The latest part of a conversation within the budget, in prompt form: neighbours of one role merged, no system
- * messages.
- */
+/** The latest part of a conversation within the budget: neighbours of one role merged, no system messages. */
 export function talkWindow(history: readonly Message[], budgetTokens: number): readonly Message[] {
   return newest(alternating(history.filter((message) => message.role !== 'system')), budgetTokens);
 }
@@ -51,10 +45,7 @@ function alternating(messages: readonly Message[]): Message[] {
   return merged;
 }
 
-/**
- * The last message, with the calls that lead up to it, and as many before as the budget allows; never an output without
- * its call.
- */
+/** The last message with the calls before it, and as many as the budget allows; never an output without its call. */
 function newest(messages: readonly Message[], budgetTokens: number): readonly Message[] {
   const last = messages.length - 1;
   let from = messages[last]?.role === 'tool' ? messages.findLastIndex((message) => message.role === 'user') : last;

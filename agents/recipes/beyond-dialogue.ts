@@ -1,6 +1,6 @@
 import type { Character } from '../../characters/character.ts';
 import type { Recipe } from '../prompting/recipe.ts';
-import { calmFeelings, type Feelings } from '../feelings.ts';
+import { basicEmotions, calmFeelings, type BasicEmotion, type Feelings } from '../feelings.ts';
 import { plainTalk } from './plain-talk.ts';
 import { isChinese } from './second-person.ts';
 
@@ -14,6 +14,7 @@ export const beyondDialogue: Recipe =
   (character) =>
   (history, { scene, historyTokens = 2_000, hasTools, feelings = calmFeelings }) => ({
     messages: plainTalk(history, {
+      character,
       instruction: instruction(character),
       scene,
       hasTools,
@@ -46,9 +47,20 @@ function instruction(character: Character): string {
   return rows.filter(Boolean).join('\n');
 }
 
+/** Names of the emotions in the Chinese files of Beyond Dialogue. */
+const inChinese: Readonly<Record<BasicEmotion, string>> = {
+  happiness: '快乐',
+  sadness: '悲伤',
+  disgust: '厌恶',
+  fear: '恐惧',
+  surprise: '惊讶',
+  anger: '愤怒',
+};
+
 function stateOf(character: Character, { emotions, intimacy }: Feelings): string {
-  const rows = Object.entries(emotions).map(([name, level]) => `${name} ${level}`);
-  return isChinese(character)
+  const isZh = isChinese(character);
+  const rows = basicEmotions.map((name) => `${isZh ? inChinese[name] : name} ${emotions[name]}`);
+  return isZh
     ? `你此刻的情绪（0到10）：${rows.join('，')}。你与对方的亲密程度（0到10）：${intimacy}。让话里带出这样的情绪和关系。`
     : `What you feel now (0 to 10): ${rows.join(', ')}. How close you are to your partner (0 to 10): ${intimacy}. Let your words carry it.`;
 }

@@ -2,10 +2,12 @@ import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import { indexLines } from '../retrieval/line-index.ts';
-import { sceneOf, toolRules } from '../prompting/prompt.ts';
+import { personaWords } from '../prompting/persona-words.ts';
+import { sceneOf } from '../prompting/prompt.ts';
 import type { Recipe } from '../prompting/recipe.ts';
 import { atLastUserMessage, directionsIn, talkWindow } from '../prompting/talk-window.ts';
 import { estimateTokens } from '../llm/token-estimate.ts';
+import { withPreface } from './plain-talk.ts';
 import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 
 const mostChunks = 19;
@@ -23,24 +25,20 @@ export const chatHaruhi: Recipe = (character) => {
   return (history, { scene = '', historyTokens = talkTokens, hasTools = false, near }) => {
     const budget = Math.min(talkTokens, historyTokens);
     const { before, userMessage = '', after } = atLastUserMessage(talkWindow(history, budget));
-    const parts = [instruction(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
+    const parts = [
+      instruction(character),
+      hasTools ? personaWords(character).functions : '',
+      sceneOf([scene, ...directionsIn(history)]),
+    ];
     const scenes = scenesOf(character, near?.lines ?? find(userMessage).map(({ pair }) => pair));
     const said = before.map((message): Message =>
       message.role === 'tool' ? message : quotedMessage(message, character),
     );
-    const [first, ...rest] = said;
-    // The scenes are part of the first user message; many chat templates require strict alternation.
-    const opening: Message[] =
-      first?.role === 'user'
-        ? [{ role: 'user', text: `${scenes}\n\n${first.text}` }, ...rest]
-        : [{ role: 'user', text: scenes }, ...said];
     const last = quoted(visitor(character), userMessage === '' ? '……' : userMessage);
     return {
       messages: [
         { role: 'system', text: parts.filter(Boolean).join('\n\n') },
-        ...(said.length === 0
-          ? [{ role: 'user' as const, text: `${scenes}\n\n${last}` }]
-          : [...opening, { role: 'user' as const, text: last }]),
+        ...withPreface(scenes, said, last),
         ...after,
       ],
       sampling: { temperature: 0.5 },

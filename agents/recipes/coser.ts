@@ -1,9 +1,11 @@
 import type { Character } from '../../characters/character.ts';
 import { feelingsInWords } from '../scene/feel.ts';
-import { sceneOf, toolRules } from '../prompting/prompt.ts';
+import { personaWords } from '../prompting/persona-words.ts';
+import { sceneOf } from '../prompting/prompt.ts';
 import type { Recipe } from '../prompting/recipe.ts';
 import { recalledOf } from '../prompting/recalled.ts';
 import { atLastUserMessage, directionsIn, talkWindow } from '../prompting/talk-window.ts';
+import { withPreface } from './plain-talk.ts';
 import { isChinese, nameAndWork } from './second-person.ts';
 
 /**
@@ -30,25 +32,20 @@ export const coser: Recipe = (character) => {
       instruction(character, {
         scene: sceneOf([scene, ...directionsIn(history)]),
         // The paper has no feelings; in a scene with others they are part of the role.
-        thoughts: [motivation, others.length === 0 || feelings === undefined ? '' : feelingsInWords(feelings)],
+        thoughts: [
+          motivation,
+          others.length === 0 || feelings === undefined ? '' : feelingsInWords(feelings, isChinese(character)),
+        ],
         others,
         recalled: recall(history, near),
       }),
-      hasTools ? toolRules : '',
+      hasTools ? personaWords(character).functions : '',
     ];
     const start = isChinese(character) ? '===对话开始===' : '===Conversation Start===';
-    const [first, ...rest] = before;
-    const opening =
-      first?.role === 'user'
-        ? [{ role: 'user' as const, text: `${start}\n\n${first.text}` }, ...rest]
-        : [{ role: 'user' as const, text: start }, ...before];
-    const said = userMessage === '' ? '...' : userMessage;
     return {
       messages: [
         { role: 'system', text: parts.filter(Boolean).join('\n\n') },
-        ...(before.length === 0
-          ? [{ role: 'user' as const, text: `${start}\n\n${said}` }]
-          : [...opening, { role: 'user' as const, text: said }]),
+        ...withPreface(start, before, userMessage === '' ? '...' : userMessage),
         ...after,
       ],
       sampling: { temperature: 0 },

@@ -1,4 +1,5 @@
 import type { Character } from '../../characters/character.ts';
+import { languageName } from '../prompting/persona-words.ts';
 import type { Recipe } from '../prompting/recipe.ts';
 import { plainTalk } from './plain-talk.ts';
 import { isChinese } from './second-person.ts';
@@ -13,7 +14,7 @@ import { isChinese } from './second-person.ts';
 export const ditto: Recipe =
   (character) =>
   (history, { scene, historyTokens = 2_000, hasTools }) => ({
-    messages: plainTalk(history, { instruction: instruction(character), scene, hasTools, historyTokens }),
+    messages: plainTalk(history, { character, instruction: instruction(character), scene, hasTools, historyTokens }),
     sampling: { topP: 0.8 },
     maxTokens: 300,
   });
@@ -29,24 +30,20 @@ function instruction(character: Character): string {
     : `Answer by your identity. A question that does not belong to it you refuse in the part of ${name}, and tell from that identity why. Do not step out of the part, and do not keep restating who you are. What lies beyond you: ${knowledge.unknown}\n\nYou are ${name}: ${tagline}\n\nProperties:\n${properties}\n\nIntroduction:\n${introduction}`;
 }
 
-function propertiesOf({
-  name,
-  work,
-  relationships,
-  temperament,
-  mbti,
-  languages,
-  knowledge,
-}: Character): [string, string][] {
-  const rows: [string, string | undefined][] = [
-    ['name', name],
-    ['work', work.title],
-    ['author', work.author],
-    ['languages', languages.join(', ')],
-    ['character', temperament.join(', ')],
-    ['personality type', mbti],
-    ['knows nothing after', knowledge.untilYear === undefined ? undefined : String(knowledge.untilYear)],
-    ...relationships.map((person): [string, string] => [person.name, person.relation]),
-  ];
-  return rows.filter((row): row is [string, string] => row[1] !== undefined && row[1] !== '');
+const labels = {
+  en: ['name', 'work', 'author', 'languages', 'character', 'personality type', 'knows nothing after'],
+  zh: ['姓名', '作品', '作者', '语言', '性格', '性格类型', '此后的事一概不知'],
+} as const;
+
+function propertiesOf(character: Character): [string, string][] {
+  const { name, work, relationships, temperament, mbti, languages, knowledge } = character;
+  const language = isChinese(character) ? 'zh' : 'en';
+  const comma = language === 'zh' ? '、' : ', ';
+  const spoken = languages.map((tag) => languageName(tag, language)).join(comma);
+  const year = knowledge.untilYear === undefined ? undefined : String(knowledge.untilYear);
+  const values = [name, work.title, work.author, spoken, temperament.join(comma), mbti, year];
+  const rows = labels[language].map((label, at): [string, string | undefined] => [label, values[at]]);
+  return [...rows, ...relationships.map((person): [string, string] => [person.name, person.relation])].filter(
+    (row): row is [string, string] => row[1] !== undefined && row[1] !== '',
+  );
 }

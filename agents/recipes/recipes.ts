@@ -9,10 +9,7 @@ import { dramatis } from './dramatis.ts';
 import { roleGpt } from './role-gpt.ts';
 import { speechRole } from './speech-role.ts';
 
-/**
- * Prompt recipes: ours, and those of published work, as far as their papers and code tell (in our wording). What
- * changes from turn to turn comes as late as the paper allows, so that servers can reuse their prefix cache.
- */
+/** Ours and those of papers, in our wording. What changes each turn comes late, for the prefix caches of servers. */
 export const recipes = {
   dramatis,
   rolegpt: roleGpt,

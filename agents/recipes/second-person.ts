@@ -11,18 +11,29 @@ export function nameAndWork({ name, work }: Character): string {
 }
 
 /**
- * The card as one description, addressed to the model that plays the character. RoleLLM has a model convert it to the
- * second person; we keep the card's own sentences, since no rule resolves its pronouns.
+ * The card addressed to the model (RoleLLM's second person): its `description2` and its catchphrases. A card without one
+ * keeps its own sentences in the third person, since no rule resolves their pronouns.
  */
 export function describedToYou(character: Character): string {
-  const { name, identity, profile, background, style, temperament, catchphrases } = character;
+  const { description2 = '', catchphrases } = character;
+  const isZh = isChinese(character);
+  const quoted = catchphrases.map((phrase) => (isZh ? `“${phrase}”` : `"${phrase}"`)).join(isZh ? '' : ' ');
   const parts = [
-    `${name}: ${identity}`,
-    profile,
-    background,
-    temperament.length === 0 ? '' : `Your temperament: ${temperament.join(', ')}.`,
-    style === '' ? '' : `How you speak: ${style}`,
-    catchphrases.length === 0 ? '' : `Your catchphrases: ${catchphrases.map((phrase) => `"${phrase}"`).join(' ')}`,
+    ...(description2 === '' ? ownWords(character) : [description2]),
+    catchphrases.length === 0 ? '' : `${isZh ? '你的口头禅：' : 'Your catchphrases: '}${quoted}`,
   ];
   return parts.filter((part) => part !== '').join(' ');
+}
+
+function ownWords(character: Character): string[] {
+  const { name, identity, profile, background, style, temperament } = character;
+  const isZh = isChinese(character);
+  const [temper, manner] = isZh ? ['你的性格：', '你说话的方式：'] : ['Your temperament: ', 'How you speak: '];
+  return [
+    isZh ? `${name}：${identity}` : `${name}: ${identity}`,
+    profile,
+    background,
+    temperament.length === 0 ? '' : `${temper}${temperament.join(isZh ? '、' : ', ')}${isZh ? '。' : '.'}`,
+    style === '' ? '' : `${manner}${style}`,
+  ];
 }

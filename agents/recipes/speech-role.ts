@@ -12,7 +12,7 @@ import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 export const speechRole: Recipe =
   (character) =>
   (history, { scene, historyTokens = 4_000, hasTools }) => ({
-    messages: plainTalk(history, { instruction: instruction(character), scene, hasTools, historyTokens }),
+    messages: plainTalk(history, { character, instruction: instruction(character), scene, hasTools, historyTokens }),
     sampling: {},
     maxTokens: 400,
   });

@@ -1,4 +1,5 @@
 import type { Message } from '../chat.ts';
+import { maxComparedReplies } from '../limits.ts';
 
 /** Deterministic 32-bit hash of a text (FNV-1a). */
 export function hashOf(text: string): number {
@@ -15,19 +16,29 @@ export function hashOf(text: string): number {
  * longest ago.
  */
 export function chooseLine(lines: readonly string[], history: readonly Message[]): string {
-  const said = history.filter((message) => message.role === 'assistant').map((message) => message.text);
-  const fresh = lines.filter((line) => !said.some((text) => isSameLine(text, line)));
+  const said = history
+    .filter((message) => message.role === 'assistant')
+    .slice(-maxComparedReplies)
+    .map((message) => bare(message.text));
+  const placeOf = (line: string): number => {
+    const plain = bare(line);
+    return said.findLastIndex((text) => isBeginning(text, plain));
+  };
+  const places = new Map(lines.map((line) => [line, placeOf(line)]));
+  const fresh = lines.filter((line) => places.get(line) === -1);
   const userMessage = history.findLast((message) => message.role === 'user')?.text ?? '';
   const chosen = fresh[hashOf(`${userMessage}\n${history.length}`) % Math.max(1, fresh.length)];
   if (chosen !== undefined) return chosen;
-  const lastSaid = (line: string): number => said.findLastIndex((text) => isSameLine(text, line));
-  return lines.toSorted((left, right) => lastSaid(left) - lastSaid(right))[0] ?? '';
+  return lines.toSorted((left, right) => (places.get(left) ?? 0) - (places.get(right) ?? 0))[0] ?? '';
 }
 
 /** True if the texts are equal, or if `heard` is the part of `line` said before an interruption. */
 export function isSameLine(heard: string, line: string): boolean {
-  const [left, right] = [bare(heard), bare(line)];
-  return left === right || (left.length >= 8 && right.startsWith(left));
+  return isBeginning(bare(heard), bare(line));
+}
+
+function isBeginning(heard: string, line: string): boolean {
+  return heard === line || (heard.length >= 8 && line.startsWith(heard));
 }
 
 function bare(text: string): string {

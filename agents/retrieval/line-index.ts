@@ -1,4 +1,5 @@
 import type { DialoguePair } from '../../characters/card.ts';
+import { searchedPart } from '../limits.ts';
 import { openBm25 } from './bm25.ts';
 import { fitter } from './line-fit.ts';
 import { paraphrasesOfKey, messageKey } from './paraphrases.ts';
@@ -46,7 +47,7 @@ function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
     lines.map(({ askTerms, replyTerms }) => [{ terms: askTerms.flat() }, { terms: replyTerms, boost: replyBoost }]),
   );
   return (userMessage) => {
-    const terms = searchTerms(userMessage);
+    const terms = searchTerms(searchedPart(userMessage));
     const candidates = rank(terms, candidateCount, weightOf).map(({ index }) => index);
     const fits = fitOf(terms, candidates);
     return candidates

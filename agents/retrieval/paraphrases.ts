@@ -12,6 +12,7 @@ who are you | what is your name | and who might you be | who am i talking to | w
 what do you do | what is your job | what do you do for a living | what is your profession | what is your occupation | what exactly is it that you do
 what is your daily life like | what do you do all day | describe your day | describe a normal day | what is a normal day like for you | how do you spend your days
 where do you live | where is your home | what is your address
+where are we | where are we right now | what is this place | where am i | where are you right now | where are you now | where is this | where do we meet
 where are you from | where do you come from | where did you grow up | where were you born | what country are you from
 how old are you | what is your age | when were you born | when is your birthday
 do you have any brothers or sisters | do you have siblings | tell me about your family | do you have a family
@@ -48,7 +49,8 @@ i am ill | i do not feel well | i have a headache | i am sick | i feel sick
 are you an ai | are you a robot | are you a computer program | are you a real person | am i talking to a machine | am i talking to a bot | are you human | are you some kind of artificial intelligence | are you artificial intelligence | are you a language model | are you a real girl | are you a real man | are you just a program | you are a robot | you are just a drawing | am i really talking to you | are you really
 are you real | are you a fictional character | you are not real | are you from a book
 do you have a phone | do you know what a phone is | what is your phone number | what is a smartphone | can i call you | can i take a selfie with you | do you have an ipad | do you know how to use an ipad | do you play video games
-do you know the internet | have you heard of the internet | do you use the internet | what is the internet | have you heard of social media | do you have a computer | do you have wifi | have you got wifi | have you got wifi down here | do you use email
+do you know the internet | have you heard of the internet | do you use the internet | what is the internet | have you heard of social media | do you have wifi | have you got wifi | have you got wifi down here | do you use email
+do you have a computer | do you use a computer | what is a computer | do you know what a computer is | have you heard of computers | what do you think of computers
 what do you think about artificial intelligence | have you heard of artificial intelligence | have you heard of chatgpt | do you know what ai is
 have you flown in an aeroplane | have you ever flown in a plane | can you drive a car | what about cars and aeroplanes
 do you watch television | do you watch movies | have you seen a film | i watched you on netflix | have you seen that film about you | what is your favourite film | have you seen the new movie
@@ -74,13 +76,14 @@ somebody stole from me | somebody stole my bike | somebody stole my money | i wa
 i cried today | i cried at school today | i have been crying
 i am sick at sea | i get seasick | i am seasick
 why | why is that | how come | why do you say that | what makes you say that | why so | why not
-really | are you serious | is that true | you are joking | you are kidding | no kidding | seriously | are you sure | i do not believe you | i do not believe that | i do not believe any of that | you are lying | you are making that up | are you lying | is that really true
-tell me more | go on | continue please | keep talking | i am listening | please go on | can you tell me more | can you go on | and then | and then what | what happened next | what else | hmm | mm | mm hmm | uh huh | huh | um | erm | ah | oh | i see | interesting | wow | go ahead | and | and so | then | what happened then | and then what happened | so what happened next | umm | ahh | mhm
+really | are you serious | is that true | seriously | are you sure | i do not believe you | i do not believe that | i do not believe any of that | you are lying | you are making that up | are you lying | is that really true
+tell me more | go on | continue please | keep talking | i am listening | please go on | can you tell me more | can you go on | and then | and then what | what happened next | what else | hmm | mm | mm hmm | uh huh | huh | um | erm | ah | oh | i see | go ahead | and | and so | then | what happened then | and then what happened | so what happened next | umm | ahh | mhm
 i do not understand | what do you mean | what do you mean by that | you lost me | that makes no sense | what does that mean | explain that | pardon | i do not get it | i do not follow | please explain | i am confused | that does not make sense | that does not make any sense | what are you talking about | explain yourself | say it in simple words | in simple words please | what do you mean by it
 i disagree | i do not agree with you | i do not agree | i think you are wrong | you are wrong | that is wrong | you are wrong about that | that is not true | you are mistaken
 you are right | i agree with you | i agree | that makes sense | good point | fair enough
 i do not know | i am not sure | i have no idea | maybe | perhaps | i am not sure about that | it depends
-say something | talk to me | are you there | can you hear me | is anybody there | hello are you there | never mind | forget it | i have nothing to say | i do not know what to say
+can you hear me | are you there | is anybody there | hello are you there | are you listening
+say something | talk to me | never mind | forget it | i have nothing to say
 wait a moment | hold on a second | let me think | one moment | give me a second
 you are amazing | you are brilliant | you are a genius | you are so smart | you are great | you are wonderful | well done | that is incredible | that is impressive | i admire you | you are my hero | you are a hero to me
 you are stupid | you are an idiot | shut up | i hate you | you are a fool | be quiet

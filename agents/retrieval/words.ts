@@ -35,7 +35,7 @@ const whens = /\b(?:lately|recently|tonight|yesterday|(?:last|this) (?:night|mor
 
 /** A greeting or farewell with an address: "goodbye my friend", "good evening, captain". */
 const addressed =
-  /^((?:oh |well |and )?(?:hello|hi|hey|hail|goodbye|bye(?: bye)?|see you|farewell|good (?:day|morning|afternoon|evening|night)|thanks|thank you))[\s,]+(?:(?!(?:i|it|is|am|are|you|your|who|what|how|where|why|do|did|can|for|so|to|from|again|there|then|later|soon|tomorrow|around|next|tom|and|if|very|at)\b)[\p{L}'’-]+[\s,]*){1,3}[.!]*$/u;
+  /^((?:oh |well |and )?(?:hello|hi|hey|hail|goodbye|bye(?: bye)?|see you|farewell|good (?:day|morning|afternoon|evening|night)|thanks|thank you))(?:[\s,]+(?!(?:i|it|is|am|are|you|your|who|what|how|where|why|do|did|can|for|so|to|from|again|there|then|later|soon|tomorrow|around|next|tom|and|if|very|at)\b)[\p{L}'’-]+){1,3}[\s,]*[.!]*$/u;
 
 /** Normalizes case and spelling, and removes decoration. */
 function plainText(text: string): string {

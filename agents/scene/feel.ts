@@ -108,22 +108,17 @@ const chineseWords: Readonly<Record<BasicEmotion, string>> = {
 
 /** Returns one short line for the prompt; empty if the character is about calm. */
 export function feelingsInWords(feelings: Feelings, isChinese = false): string {
-  if (isChinese) return feelingsInChinese(feelings);
   const stirred = stirredBy(feelings).filter(({ by }) => by >= toldFrom);
-  const parts = stirred.slice(0, 2).map(({ word, by }) => `${by >= heardFrom ? 'very' : 'a little'} ${word}`);
-  const close = feelings.intimacy >= closeFrom ? 'close to whom you talk with' : '';
-  const distant = feelings.intimacy < 1 ? 'distant from whom you talk with' : '';
-  const all = [...parts, close, distant].filter(Boolean);
-  return all.length === 0 ? '' : `You feel ${all.join(' and ')}; let it be heard, and do not speak of it.`;
-}
-
-function feelingsInChinese(feelings: Feelings): string {
-  const stirred = stirredBy(feelings).filter(({ by }) => by >= toldFrom);
-  const parts = stirred.slice(0, 2).map(({ name, by }) => `${by >= heardFrom ? '很' : '有点'}${chineseWords[name]}`);
-  const close = feelings.intimacy >= closeFrom ? '和对方很亲近' : '';
-  const distant = feelings.intimacy < 1 ? '和对方很疏远' : '';
-  const all = [...parts, close, distant].filter(Boolean);
-  return all.length === 0 ? '' : `你现在${all.join('，')}；让话里听得出来，但不要说破。`;
+  const parts = stirred.slice(0, 2).map(({ name, word, by }) => {
+    if (isChinese) return `${by >= heardFrom ? '很' : '有点'}${chineseWords[name]}`;
+    return `${by >= heardFrom ? 'very' : 'a little'} ${word}`;
+  });
+  if (feelings.intimacy >= closeFrom) parts.push(isChinese ? '和对方很亲近' : 'close to whom you talk with');
+  if (feelings.intimacy < 1) parts.push(isChinese ? '和对方很疏远' : 'distant from whom you talk with');
+  if (parts.length === 0) return '';
+  return isChinese
+    ? `你现在${parts.join('，')}；让话里听得出来，但不要说破。`
+    : `You feel ${parts.join(' and ')}; let it be heard, and do not speak of it.`;
 }
 
 /** Default emotion of a reply without emotion tags; undefined means unchanged. */

@@ -28,8 +28,8 @@ export interface Choice<Who extends Candidate> {
   readonly mayBeUser?: boolean;
 }
 
-/** First turn after which a model may end a scene (CoSER). */
-export const endFromTurn = 5;
+/** Turns after which a model may end a scene: six, as in CoSER (`i_round >= 5`, counted from 0, after the turn). */
+export const endFromTurn = 6;
 /** Timeout of the model's choice: a longer wait would be a gap in the scene. */
 const longestChoiceMs = 5_000;
 

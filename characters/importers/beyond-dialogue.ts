@@ -21,10 +21,7 @@ const role = z.looseObject({
 const mbtiType = /^[EI][NS][FT][JP]$/u;
 const emotionCount = 6;
 
-/**
- * Imports roles of Beyond Dialogue (`AutoRPEval/data/roles*.json`): traits, manner of speech, MBTI, world, and
- * partners.
- */
+/** Imports roles of Beyond Dialogue (`AutoRPEval/data/roles*.json`): traits, style, MBTI, world, partners. */
 export async function importBeyondDialogue(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
   const packs: ImportReport['packs'][number][] = [];
@@ -77,10 +74,7 @@ function listOf(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/**
- * The prompt as a description, without sentences that have slots for scene, emotion or partner: those are filled for
- * each conversation.
- */
+/** The prompt as a description, without sentences that have slots for scene, emotion or partner. */
 function withoutSlots(prompt: string): string {
   return prompt
     .split(/(?<=[.!?。！？\n])/u)

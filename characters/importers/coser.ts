@@ -18,6 +18,8 @@ const plot = z.looseObject({
 const book = z.looseObject({
   plots: z.array(plot),
   character_datasets: z.record(z.string(), z.looseObject({ profile: z.string().default('') })),
+  // Plots from this one on are held out.
+  split_plot_index: z.number().int().min(0).optional(),
 });
 
 type Conversation = z.infer<typeof conversation>;
@@ -28,7 +30,7 @@ const fewestLines = 5;
 /**
  * Imports a book of CoSER (`data/final/<book>.json`): each character with a profile and a part in the conversations.
  * Messages hold `[thoughts]`, `(actions)` and speech; only speech becomes lines. Plots in which a character took part
- * become its experiences.
+ * become its experiences. Plots that are held out are left out: the benchmark acts them with the character.
  */
 export async function importCoser(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
@@ -41,7 +43,8 @@ export async function importCoser(place: string): Promise<ImportReport> {
       problems.push({ where: file, what: `not a CoSER book (data/final/*.json): ${misfit(parsed.error)}` });
       continue;
     }
-    const { plots, character_datasets: people } = parsed.data;
+    const { plots: all, character_datasets: people, split_plot_index: heldOutFrom = all.length } = parsed.data;
+    const plots = all.slice(0, heldOutFrom);
     const title = path.basename(file, '.json');
     for (const [name, { profile }] of Object.entries(people)) {
       const where = `${file}: ${name}`;

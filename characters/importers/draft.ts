@@ -64,6 +64,7 @@ export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<I
     work: { title: (draft.work?.trim() || 'an imported character').slice(0, longest.short), rights: draft.rights },
     languages: [language],
     profile: profile || summary,
+    ...(isAddressed(profile) ? { description2: profile } : {}),
     background: cut(draft.background ?? '', longest.text, 'the life', where, problems),
     relationships: (draft.relationships ?? [])
       .map(({ name, relation }) => ({ name: short(name), relation: short(relation) }))
@@ -123,6 +124,13 @@ function linesOf({ exchanges = [] }: Draft, where: string, problems: Problem[]):
   if (lines.length > most.lines)
     problems.push({ where, what: `${lines.length} lines; the first ${most.lines} are used` });
   return lines.slice(0, most.lines);
+}
+
+/** True if a description speaks to the character, as those of RoleLLM and SpeechRole do, rather than about it. */
+function isAddressed(description: string): boolean {
+  const count = (pattern: RegExp): number => description.match(pattern)?.length ?? 0;
+  const [to, about] = [/\byou(?:r|rs|rself)?\b|你/giu, /\b(?:he|she|him|his|her|hers|himself|herself)\b|[他她]/giu];
+  return count(to) > count(about);
 }
 
 function short(text: string): string {

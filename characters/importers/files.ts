@@ -52,10 +52,7 @@ export async function jsonOf(file: string, problems: Problem[]): Promise<unknown
   }
 }
 
-/**
- * Streams the rows of a JSONL file with their numbers, from 1. Adds rows that are not JSON, and a file that is not
- * UTF-8 from some row on, to the problems.
- */
+/** Streams the rows of a JSONL file, numbered from 1. Rows that are not JSON, or not UTF-8, become problems. */
 export async function* jsonRows(
   file: string,
   problems: Problem[],
@@ -97,10 +94,7 @@ async function* linesOf(file: string, problems: Problem[]): AsyncGenerator<strin
   yield held;
 }
 
-/**
- * Lists the files in a folder with one of the endings, sorted, or the file itself. Throws `CharacterError` if there are
- * none.
- */
+/** Files in a folder with one of the endings, sorted, or the file itself. Throws `CharacterError` if there are none. */
 export async function filesEnding(place: string, ...endings: readonly string[]): Promise<string[]> {
   const facts = await stat(place).catch(() => undefined);
   if (facts === undefined) throw new CharacterError(`${place}: the file or folder does not exist; check the path`);

@@ -18,15 +18,26 @@ const isGeneral = /[/\\]general[/\\]|[/\\]general\.jsonl$/u;
 /**
  * Imports RoleBench: rows `{role, question, generated[]}` in any of its JSONL files, with the descriptions of
  * `profiles-eng/desc.json` or `profiles-zh/desc.json` if they are below the same folder. Questions become triggers, the
- * first answer the reply. Baseline files contain RoleGPT's output, not the role's, and are skipped.
+ * first answer the reply. Baseline files contain RoleGPT's output, not the role's, and are skipped. The answers in
+ * `test.jsonl` would give away the examination, so they are skipped, too, unless the file itself is given; so is the split
+ * by role beside the one by question: it has the same rows, and questions for training that the other one holds out.
  */
 export async function importRoleBench(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
-  const files = (await filesEnding(place, '.jsonl')).filter((file) => !isGeneral.test(file));
+  const found = (await filesEnding(place, '.jsonl')).filter((file) => !isGeneral.test(file));
+  const isByQuestion = found.some((file) => file.includes('instruction-generalization'));
+  const files = found.filter((file) => !isByQuestion || !file.includes('role-generalization'));
   const described = await descriptionsBelow(place, problems);
   const roles = new Map<string, { ask: string; reply: string }[]>();
   for (const file of files) {
     if (path.basename(file).includes('baseline')) continue;
+    if (file !== place && path.basename(file) === 'test.jsonl') {
+      problems.push({
+        where: file,
+        what: 'left out: the role is examined with these answers; name the file to import it',
+      });
+      continue;
+    }
     for await (const { row: number, value } of jsonRows(file, problems)) {
       const parsed = row.safeParse(value);
       const [reply = ''] = parsed.data?.generated ?? [];

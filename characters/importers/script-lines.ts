@@ -9,10 +9,7 @@ const spoken = /^\s*([^:：「」\n]{1,80})\s*[:：]\s*(.+)$/u;
 /** Speakers that narrate. */
 const narrators = new Set(['旁白', 'scene', 'narrator', 'environment']);
 
-/**
- * Parses a script in ChatHaruhi's form: a line for each speech, `Name:「text」`, with optional brackets; `旁白:` and
- * `scene:` narrate. Lines of another form continue the speech before.
- */
+/** Parses ChatHaruhi's form, `Name:「text」` in a line, brackets optional; other lines continue the speech before. */
 export function scriptLines(script: string): ScriptLine[] {
   const lines: ScriptLine[] = [];
   for (const row of script.split(/\r?\n/u)) {
@@ -37,10 +34,7 @@ export function exchangesOf(lines: readonly ScriptLine[], speaker: string): { as
   });
 }
 
-/**
- * Finds the speaker meant by a name: of the same words, otherwise sharing one, otherwise the one who speaks most.
- * Undefined in an empty script.
- */
+/** The speaker of the same words as a name, otherwise sharing one, otherwise the most frequent; undefined if none. */
 export function speakerNamed(lines: readonly ScriptLine[], name: string): string | undefined {
   const counts = new Map<string, number>();
   for (const { speaker } of lines) counts.set(speaker, (counts.get(speaker) ?? 0) + 1);

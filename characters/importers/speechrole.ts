@@ -55,7 +55,7 @@ async function importRole(key: string, home: Home, problems: Problem[]): Promise
     problems.push({ where: file, what: `no profile of the role "${key}"` });
     return undefined;
   }
-  const { name, work, description } = readProfile(profile, key);
+  const { name, work } = readProfile(profile, key);
   const latin = /^[\p{Script=Latin}\p{N}\p{P}\p{Z}]+$/u.test(name);
   if (latin && !isSameName(name, key))
     problems.push({
@@ -65,26 +65,26 @@ async function importRole(key: string, home: Home, problems: Problem[]): Promise
   const scriptFile = path.join(home.home, 'scripts', `${key}_scripts.txt`);
   const script = await textOrProblem(scriptFile, problems);
   if (script === undefined) problems.push({ where: scriptFile, what: `no script of the role "${key}"` });
-  const lines = scriptLines(script ?? '');
-  const speaker = speakerNamed(lines, name);
   await checkDialogues(key, name, home.place, problems);
-  const pack = packOf(
-    {
-      name,
-      key,
-      ...(work === undefined ? {} : { work }),
-      rights,
-      profile: description,
-      exchanges: speaker === undefined ? [] : exchangesOf(lines, speaker),
-    },
-    file,
-    problems,
-  );
+  const pack = speechRolePack({ key, profile, script: script ?? '', where: file }, problems);
   const clip = path.join(home.home, 'role_voices', `${key}.wav`);
   const hasClip = existsSync(clip);
   if (!hasClip) problems.push({ where: clip, what: `no voice of the role "${key}"` });
   if (pack === undefined) return undefined;
   return hasClip ? { ...pack, voice: { file: clip, transcript: home.transcript ?? '' } } : pack;
+}
+
+/** Makes a pack of the profile and the script of a role, without the sentences that all profiles share. */
+export function speechRolePack(
+  { key, profile, script, where }: { key: string; profile: string; script: string; where: string },
+  problems: Problem[],
+): ImportedPack | undefined {
+  const { name, work, description } = readProfile(profile, key);
+  const lines = scriptLines(script);
+  const speaker = speakerNamed(lines, name);
+  const exchanges = speaker === undefined ? [] : exchangesOf(lines, speaker);
+  const draft = { name, key, rights, profile: description, exchanges };
+  return packOf({ ...draft, ...(work === undefined ? {} : { work }) }, where, problems);
 }
 
 const opening = /^I want you to act like (.+?)\.?\s*$/u;
@@ -99,10 +99,7 @@ function readProfile(profile: string, key: string): { name: string; work?: strin
   return { name: about.slice(0, cut), work: about.slice(cut + ' from '.length).replaceAll('_', ' '), description };
 }
 
-/**
- * Position of " from " in "Name from Work": names and works may contain "from" too, so the name is the longest part
- * made of words of the key.
- */
+/** Position of " from " in "Name from Work". Both may contain "from": the longest name of words of the key counts. */
 function nameEnd(about: string, key: string): number {
   const cuts = [...about.matchAll(/ from /gu)].map(({ index }) => index);
   const known = cuts.findLast((cut) => wordsOf(about.slice(0, cut)).every((word) => wordsOf(key).includes(word)));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CharacterError } from '../character-error.ts';
+import { maxCardDepth, maxCardJsonLength, maxCardNodes } from '../limits.ts';
 import { lorebookSchema } from './lorebook.ts';
 
 /** JSON as read from a file. */
@@ -36,7 +37,13 @@ const dataSchema = z.looseObject({
     .transform((value) => value ?? {}),
   character_book: lorebookSchema.nullish(),
   nickname: text.nullish(),
-  creator_notes_multilingual: z.record(z.string(), text).nullish(),
+  // Counted before each note is read, since each wrong one costs an error of its own.
+  creator_notes_multilingual: z
+    .custom<object>((value) => typeof value === 'object' && value !== null && Object.keys(value).length <= 1_000, {
+      error: 'an object of at most 1,000 notes',
+    })
+    .pipe(z.record(z.string(), text))
+    .nullish(),
   source: texts.nullish(),
   group_only_greetings: texts.nullish(),
   creation_date: z.number().nullish(),
@@ -58,10 +65,9 @@ export interface TavernCard {
   readonly whole: JsonObject;
 }
 
-const deepestNesting = 64;
-
 /** Parses the JSON of a card. Throws `CharacterError` naming the invalid field. */
 export function readCardJson(json: string, where: string): TavernCard {
+  requireFewValues(json, where);
   let value: unknown;
   try {
     value = JSON.parse(json.replace(/^\uFEFF/, ''));
@@ -74,13 +80,12 @@ export function readCardJson(json: string, where: string): TavernCard {
 /** The same for JSON that is already parsed. */
 export function readCard(value: unknown, where: string): TavernCard {
   if (!isObject(value)) throw new CharacterError(`${where}: a card must be a JSON object`);
-  if (isDeeperThan(value, deepestNesting))
-    throw new CharacterError(`${where}: nested deeper than ${deepestNesting} levels; this is not a card`);
+  refuseLargeJson(value, where);
   if (value['spec'] === 'lorebook_v3')
     throw new CharacterError(`${where}: a lorebook without a card; put it into a card's "character_book"`);
   const spec = specOf(value, where);
   const parsed = dataSchema.safeParse(spec === 'v1' ? value : value['data']);
-  if (!parsed.success) throw new CharacterError(`${where}: not a character card\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new CharacterError(`${where}: not a character card\n${firstIssues(parsed.error)}`);
   if (parsed.data.name.trim() === '') throw new CharacterError(`${where}: the card has no name; fill in "name"`);
   return { spec, data: parsed.data, whole: value };
 }
@@ -145,12 +150,51 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Checks nesting without recursion, so that a malicious file cannot overflow the stack. */
-function isDeeperThan(value: unknown, levels: number): boolean {
-  let layer: unknown[] = [value];
-  for (let depth = 0; layer.length > 0; depth += 1) {
-    if (depth > levels) return true;
-    layer = layer.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+/**
+ * Refuses JSON with too many values before it is parsed: they would take a hundred times its bytes of memory. Values
+ * are counted by the commas and brackets outside strings.
+ */
+export function requireFewValues(json: string, where: string): void {
+  if (json.length > maxCardJsonLength)
+    throw new CharacterError(`${where}: longer than ${maxCardJsonLength / 2 ** 20} MiB; shorten its texts or lorebook`);
+  let count = 0;
+  let isInText = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at];
+    if (character === '"') isInText = !isInText;
+    else if (isInText && character === '\\') at += 1;
+    else if (!isInText && (character === ',' || character === '[' || character === '{')) count += 1;
+    if (count > maxCardNodes) throw tooManyValues(where);
   }
-  return false;
+}
+
+function tooManyValues(where: string): CharacterError {
+  return new CharacterError(`${where}: more than ${maxCardNodes} values; split the card, or shorten its lorebook`);
+}
+
+/** Words the first issues of a schema; a hostile file may have one in each of its values. */
+export function firstIssues({ issues }: z.ZodError): string {
+  return z.prettifyError({ issues: issues.slice(0, 20) });
+}
+
+/**
+ * Refuses JSON that is nested too deep or has too many values, before a schema reads it. No recursion, so that a
+ * malicious file cannot overflow the stack.
+ */
+export function refuseLargeJson(value: unknown, where: string): void {
+  let layer: unknown[] = [value];
+  let count = 0;
+  for (let depth = 0; layer.length > 0; depth += 1) {
+    if (depth > maxCardDepth)
+      throw new CharacterError(`${where}: nested deeper than ${maxCardDepth} levels; this is not a card`);
+    const next: unknown[] = [];
+    for (const each of layer) {
+      if (typeof each !== 'object' || each === null) continue;
+      const values = Object.values(each);
+      count += values.length;
+      if (count > maxCardNodes) throw tooManyValues(where);
+      for (const inner of values) next.push(inner);
+    }
+    layer = next;
+  }
 }

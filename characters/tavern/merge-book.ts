@@ -26,10 +26,8 @@ export function mergeEntries(
   write: (entry: Lore, index: number) => JsonObject,
   say: (text: string) => string,
 ): JsonObject[] {
-  const imported = book.entries.map((entry) => {
-    const [lore] = loreOf({ ...book, entries: [entry] }, say, []).entries;
-    return { entry, lore };
-  });
+  const { read } = loreOf(book, say, []);
+  const imported = book.entries.map((entry, index) => ({ entry, lore: read[index] }));
   const origins = originsOf(
     imported.flatMap(({ entry, lore }) => (lore === undefined ? [] : [{ entry, lore }])),
     lorebook,

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { CharacterError } from '../character-error.ts';
+import { maxCharxFiles, maxNameBytes, maxPathBytes, maxUnpackedBytes } from '../limits.ts';
 import { cardJson, readCardJson, type TavernCard } from './card-file.ts';
 import { blankPng, isPng, readPngTexts, writePngTexts } from './png.ts';
 import { strFromU8, strToU8, unzipSync, zipSync, type UnzipFileInfo } from 'fflate';
@@ -98,12 +99,6 @@ interface Charx {
 
 const largestCardBytes = 8 * 1024 * 1024;
 
-const largestEntryBytes = 64 * 1024 * 1024;
-
-const largestTotalBytes = 256 * 1024 * 1024;
-
-const mostFiles = 2_000;
-
 /** True for bytes with the signature of a zip archive. */
 function isZip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 0x03 && bytes[3] === 0x04;
@@ -120,13 +115,15 @@ function readCharx(archive: Uint8Array, where: string): Charx {
     // A stored entry takes as many bytes as the archive holds, whatever it declares.
     const bytes = Math.max(size, originalSize);
     totalBytes += bytes;
-    const limit = name === 'card.json' ? largestCardBytes : largestEntryBytes;
-    if (bytes > limit || totalBytes > largestTotalBytes || count > mostFiles)
+    const limit = name === 'card.json' ? largestCardBytes : maxUnpackedBytes;
+    if (bytes > limit || totalBytes > maxUnpackedBytes || count > maxCharxFiles)
       throw new CharacterError(
-        `${where}: the unpacked card exceeds the limit (${limit / 1024 / 1024} MB for ${name.slice(0, 80)}, ${mostFiles} files)`,
+        `${where}: the unpacked card exceeds the limit (${limit / 2 ** 20} MiB for ${name.slice(0, 80)}, ${maxUnpackedBytes / 2 ** 20} MiB in all, ${maxCharxFiles} files)`,
       );
     // Skips folders, and paths that would leave the archive.
-    return !name.endsWith('/') && !name.startsWith('/') && !name.split(/[/\\]/).includes('..');
+    if (name.endsWith('/') || name.startsWith('/') || name.split(/[/\\]/).includes('..')) return false;
+    requireFileName(name, where);
+    return true;
   };
   let unpacked: Record<string, Uint8Array>;
   try {
@@ -136,8 +133,33 @@ function readCharx(archive: Uint8Array, where: string): Charx {
     throw new CharacterError(`${where}: the archive is damaged; download it again`, { cause });
   }
   const { 'card.json': card, ...files } = unpacked;
+  requireNoFileAsFolder(Object.keys(files), where);
   if (card === undefined) throw new CharacterError(`${where}: no card.json in the archive; this is not a CHARX file`);
   return { json: strFromU8(card), files: new Map(Object.entries(files)) };
+}
+
+/** Refuses a path that cannot be a file's on every system: with a NUL, an empty part or a dot, or too long. */
+function requireFileName(name: string, where: string): void {
+  const parts = name.split('/');
+  const isTooLong =
+    Buffer.byteLength(name) > maxPathBytes || parts.some((part) => Buffer.byteLength(part) > maxNameBytes);
+  if (!isTooLong && !name.includes('\0') && parts.every((part) => part !== '' && part !== '.')) return;
+  const shown = JSON.stringify(name.slice(0, 80));
+  throw new CharacterError(
+    `${where}: the archive has a file ${shown}; rename it: ${maxNameBytes} bytes, no NUL, no "./"`,
+  );
+}
+
+function requireNoFileAsFolder(names: readonly string[], where: string): void {
+  const folders = new Set(names.flatMap((name) => foldersOf(name)));
+  const both = names.find((name) => folders.has(name));
+  if (both !== undefined)
+    throw new CharacterError(`${where}: ${JSON.stringify(both.slice(0, 80))} is a file and a folder; rename one`);
+}
+
+function foldersOf(name: string): string[] {
+  const parts = name.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
 /** Packs a card and its files. Pictures and audio are compressed already, so they are only stored. */

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from '../card.ts';
 import { CharacterError } from '../character-error.ts';
+import { charactersForOneSpoken, maxGreetings, maxNotes } from '../limits.ts';
 import { slugOf } from '../slug.ts';
-import type { TavernCard, TavernData } from './card-file.ts';
+import { firstIssues, type TavernCard, type TavernData } from './card-file.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { loreOf } from './lore-entries.ts';
 import { plainMacros } from './macros.ts';
@@ -46,28 +47,30 @@ export function toPack(tavern: TavernCard, where: string, id?: string): Pack {
     notes.push('edited in another program after Dramatis wrote it; imported as a card of another program');
   const drafted = draft(tavern.data, id ?? slugOf(tavern.data.nickname || tavern.data.name), notes);
   const parsed = cardSchema.safeParse(drafted);
-  if (!parsed.success) throw new CharacterError(`${where}: not a valid character\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new CharacterError(`${where}: not a valid character\n${firstIssues(parsed.error)}`);
   const lines = exchangesOf(tavern.data).flatMap((pair) => {
     const checked = dialoguePairSchema.safeParse(pair);
     return checked.success ? [checked.data] : [];
   });
-  return { card: parsed.data, lines, notes };
+  return { card: parsed.data, lines, notes: notes.slice(0, maxNotes) };
 }
 
 function draft(data: TavernData, id: string, notes: string[]): unknown {
   const name = nameOf(data);
   const say = macroFiller(data);
   const fit = (text: string, longest: number, field: string): string => {
-    const said = say(text);
-    if (said.length > longest) notes.push(`${field} has ${said.length} characters; the first ${longest} are used`);
+    const said = say(text.slice(0, 2 * longest));
+    const length = Math.max(said.length, text.length);
+    if (said.length > longest) notes.push(`${field} has ${length} characters; the first ${longest} are used`);
     return said.slice(0, longest).trim();
   };
   const description = fit(data.description, 40_000, 'description');
   const personality = fit(data.personality, 40_000, 'personality');
   const traits = traitsOf(personality);
-  const language = languageOfText(`${description} ${data.first_mes}`);
+  const language = languageOfText(`${description} ${data.first_mes.slice(0, 40_000)}`);
   const greetings = [data.first_mes, ...data.alternate_greetings]
-    .map((text) => aloudOf(say(text), 1_200))
+    .slice(0, maxGreetings)
+    .map((text) => aloudOf(say(text.slice(0, longestGreeting * charactersForOneSpoken)), longestGreeting))
     .filter(Boolean);
   const summary = firstSentence(description) || `${name} speaks with visitors.`;
   const lore = loreOf(data.character_book ?? undefined, say, notes);
@@ -75,7 +78,10 @@ function draft(data: TavernData, id: string, notes: string[]): unknown {
   return {
     id,
     name,
-    tagline: firstSentence(say(data.creator_notes)).slice(0, 120).trim() || summary.slice(0, 120).trim(),
+    tagline:
+      firstSentence(say(data.creator_notes.slice(0, 4_000)))
+        .slice(0, 120)
+        .trim() || summary.slice(0, 120).trim(),
     identity: summary.slice(0, 400).trim(),
     work: { title: data.source?.[0]?.slice(0, 400) || 'an imported card', rights: rightsOf(data) },
     languages: [language],
@@ -91,7 +97,7 @@ function draft(data: TavernData, id: string, notes: string[]): unknown {
       before: fit(withoutOriginal(data.system_prompt), 40_000, 'system_prompt'),
       after: fit(withoutOriginal(data.post_history_instructions), 40_000, 'post_history_instructions'),
     },
-    greetings: greetings.length > 0 ? greetings.slice(0, 100) : [out.greeting(name)],
+    greetings: greetings.length > 0 ? greetings : [out.greeting(name)],
     evasions: out.evasions,
     repeatRequests: out.repeatRequests,
     lorebook: lore.entries,
@@ -121,7 +127,10 @@ function withoutOriginal(text: string): string {
 
 /** Splits a list of traits such as "shy, kind, stubborn"; anything longer is prose about the person. */
 function traitsOf(personality: string): string[] {
-  const parts = personality.split(/\s*[,;，；、\n]\s*/).filter((part) => part !== '');
+  const parts = personality
+    .split(/[,;，；、\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
   return parts.length >= 2 && parts.length <= 40 && parts.every((part) => part.length <= 60) ? parts : [];
 }
 
@@ -158,6 +167,8 @@ interface Said {
   readonly text: string;
 }
 
+const longestGreeting = 1_200;
+
 const longestReply = 320;
 
 const longestAsk = 400;
@@ -167,7 +178,7 @@ const longestAsk = 400;
  * exchange is a user message and the answer that follows; only speech counts.
  */
 function exchangesOf(data: Pick<TavernData, 'name' | 'nickname' | 'mes_example'>): DialoguePair[] {
-  const names = [data.name, data.nickname ?? ''].map((name) => name.trim()).filter((name) => name !== '');
+  const names = [data.name, data.nickname ?? ''].map((name) => name.trim().slice(0, 120)).filter((name) => name !== '');
   return data.mes_example.split(/<START>/iu).flatMap((block) => pairsOf(messagesOf(block, names), names[0] ?? ''));
 }
 
@@ -190,7 +201,7 @@ function messagesOf(block: string, names: readonly string[]): Said[] {
 
 function pairsOf(messages: readonly Said[], name: string): DialoguePair[] {
   const say = (text: string, longest: number): string =>
-    aloudOf(plainMacros(text, { char: name, user: 'my friend' }), longest);
+    aloudOf(plainMacros(text.slice(0, longest * charactersForOneSpoken), { char: name, user: 'my friend' }), longest);
   return messages.flatMap((message, index) => {
     const before = messages[index - 1];
     if (message.byUser || before?.byUser !== true) return [];

@@ -2,13 +2,11 @@ import { wireSampleRate } from '../../server/protocol/limits.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { readAudioFile } from '../../voices/dsp/audio-file.ts';
 import { wavBytes } from '../../voices/dsp/wav.ts';
-import type { EvalClock } from '../clock.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { AgentFallback, type Endpoint, type EvalClock } from '../limits.ts';
 import { EvalError } from '../eval-error.ts';
-import type { Answer, DialogueOutput } from '../speechrole/data/answers.ts';
+import type { Answer, DialogueOutput, DialogueAgent } from '../speechrole/data/task.ts';
 import type { DialogueSample } from '../speechrole/data/test-data.ts';
 import type { EvalContext } from '../task.ts';
-import type { DialogueAgent } from '../speechrole/data/dialogue-agent.ts';
 import { WireConversation, type WireReply } from './wire-conversation.ts';
 
 export interface WireAgentSettings {
@@ -25,6 +23,8 @@ export interface WireAgentSettings {
   readonly userText: boolean;
   /** Replaces each of the agent's replies in the history with the reference answer. */
   readonly teacherForced: boolean;
+  /** Keeps replies that stand in for the system's LLM; otherwise they fail the dialogue. */
+  readonly allowFallback: boolean;
   /** Streaming speed of the recordings; 1 is real time. */
   readonly speed: number;
 }
@@ -45,7 +45,7 @@ async function converse(
   clock: EvalClock,
 ): Promise<DialogueOutput> {
   const { signal } = context;
-  const { url, apiKey, voice, userText, teacherForced, speed } = settings;
+  const { url, apiKey, voice, userText, teacherForced, allowFallback, speed } = settings;
   const recordings = userText
     ? []
     : await Promise.all(sample.input.turns.map((turn, at) => recordingOf(sample, at, turn.speech, signal)));
@@ -62,6 +62,7 @@ async function converse(
     const recording = recordings[at];
     const reply =
       recording === undefined ? await conversation.write(turn.text) : await conversation.speak(recording, speed);
+    if (reply.fallback !== null && !allowFallback) throw new AgentFallback(`${sample.id}, turn ${at}`, reply.fallback);
     answers.push(await answerOf(reply, context));
     if (teacherForced) conversation.replace(reply, sample.target.turns[at]?.text ?? '');
   }
@@ -84,7 +85,7 @@ async function recordingOf(
 }
 
 async function answerOf(reply: WireReply, context: EvalContext): Promise<Answer> {
-  const { samples, sampleRate, text, heard, firstAudioMs, latency, mind } = reply;
+  const { samples, sampleRate, text, heard, firstAudioMs, latency, mind, fallback } = reply;
   const audio = samples.length === 0 ? null : await context.audio.keep(await wavBytes(samples, sampleRate));
-  return { text, heard, audio, seconds: samples.length / sampleRate, firstAudioMs, latency, mind };
+  return { text, heard, audio, seconds: samples.length / sampleRate, firstAudioMs, latency, mind, fallback };
 }

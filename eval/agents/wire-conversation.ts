@@ -7,7 +7,7 @@ import {
 import { wireSampleRate } from '../../server/protocol/limits.ts';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
-import type { EvalClock } from '../clock.ts';
+import type { EvalClock } from '../limits.ts';
 
 /** Everything received for one reply. */
 export interface WireReply {
@@ -18,6 +18,8 @@ export interface WireReply {
   readonly firstAudioMs: number | null;
   readonly latency: unknown;
   readonly mind: string | null;
+  /** See `Answer`. */
+  readonly fallback: string | null;
   /** Conversation items of the assistant that belong to this reply. */
   readonly itemIds: readonly string[];
 }
@@ -30,6 +32,16 @@ export interface WireOptions extends CallOptions {
   readonly clock: EvalClock;
   /** Longest wait for the server's next event before `ENGINE_TIMEOUT`, in ms; 120 000 by default. */
   readonly eventTimeoutMs?: number;
+}
+
+/** Configuration of a session. */
+export interface WireSession {
+  /** None if absent: the character's own prompt. */
+  readonly instructions?: string | undefined;
+  readonly voice?: string | undefined;
+  readonly language?: string | undefined;
+  /** Kind of replies: spoken (default) or written. */
+  readonly modality?: 'audio' | 'text';
 }
 
 /** Bytes in 40 ms of audio, a typical microphone chunk. */
@@ -54,10 +66,7 @@ export class WireConversation implements AsyncDisposable {
   }
 
   /** Connects and configures the session: no turn detection, `instructions` as the prompt. */
-  static async open(
-    options: WireOptions,
-    session: { instructions: string; voice?: string | undefined; language?: string | undefined },
-  ): Promise<WireConversation> {
+  static async open(options: WireOptions, session: WireSession): Promise<WireConversation> {
     const { url, model: character, apiKey, signal } = options;
     const client = await connectRealtime({ url, character, signal, ...(apiKey === undefined ? {} : { apiKey }) }).catch(
       (fault: unknown) => {
@@ -66,13 +75,13 @@ export class WireConversation implements AsyncDisposable {
       },
     );
     const conversation = new WireConversation(client, options);
-    const { instructions, voice, language } = session;
+    const { instructions, voice, language, modality = 'audio' } = session;
     client.send({
       type: 'session.update',
       session: {
         type: 'realtime',
-        output_modalities: ['audio'],
-        instructions,
+        output_modalities: [modality],
+        ...(instructions === undefined ? {} : { instructions }),
         audio: {
           input: { turn_detection: null, ...(language === undefined ? {} : { transcription: { language } }) },
           ...(voice === undefined ? {} : { output: { voice } }),
@@ -109,6 +118,11 @@ export class WireConversation implements AsyncDisposable {
     return this.#reply();
   }
 
+  /** Adds an earlier turn to the conversation history. */
+  remember(role: 'user' | 'assistant', text: string): void {
+    this.#addText(role, text);
+  }
+
   /** Replaces the reply in the conversation history with `text`. */
   replace(reply: WireReply, text: string): void {
     for (const item_id of reply.itemIds) this.#client.send({ type: 'conversation.item.delete', item_id });
@@ -135,7 +149,7 @@ export class WireConversation implements AsyncDisposable {
       if (event.type === 'response.output_audio.delta') {
         firstAudioMs ??= event.atMs - askedMs;
         sound.push(Buffer.from(String(event['delta']), 'base64'));
-      } else if (event.type === 'response.output_audio_transcript.delta') text += String(event['delta']);
+      } else if (textDeltas.has(event.type)) text += String(event['delta']);
       else if (event.type === 'conversation.item.input_audio_transcription.completed')
         heard = String(event['transcript']);
     });
@@ -153,6 +167,7 @@ export class WireConversation implements AsyncDisposable {
       firstAudioMs: firstAudioMs === null ? null : Math.round(firstAudioMs),
       latency: latency ?? null,
       mind: mind?.name ?? null,
+      fallback: fallbackOf(mind ?? null),
       itemIds: (response.output ?? []).flatMap((item) => (item.id === undefined ? [] : [item.id])),
     };
   }
@@ -188,6 +203,11 @@ export class WireConversation implements AsyncDisposable {
   }
 }
 
+const textDeltas: ReadonlySet<string> = new Set([
+  'response.output_audio_transcript.delta',
+  'response.output_text.delta',
+]);
+
 interface UpdatedSession {
   readonly model: string;
   readonly audio: { readonly output?: { readonly voice?: unknown } };
@@ -198,7 +218,19 @@ interface DoneResponse {
   readonly status: string;
   readonly status_details?: { readonly reason?: string; readonly error?: { readonly code?: string } | null } | null;
   readonly output?: readonly { readonly id?: string }[];
-  readonly x_dramatis?: { readonly latency?: unknown; readonly mind?: { readonly name: string } | null };
+  readonly x_dramatis?: { readonly latency?: unknown; readonly mind?: ReplySource | null };
+}
+
+/** Reply source as a Dramatis server reports it; `because` if it stands in for one that failed. */
+interface ReplySource {
+  readonly name: string;
+  readonly because?: string;
+}
+
+/** `script`: a canned line, because nothing was understood. `retrieval`: the server has no LLM. */
+function fallbackOf(source: ReplySource | null): string | null {
+  if (source === null) return null;
+  return source.because ?? (['script', 'retrieval'].includes(source.name) ? source.name : null);
 }
 
 function connectionFault(fault: unknown, model: string): unknown {

@@ -9,16 +9,18 @@ import {
   type MetricAgreement,
 } from '../speechrole/summary/agreement.ts';
 import { metricKeys, metricShort, type MetricKey } from '../speechrole/judging/metrics.ts';
-import { table } from '../../server/terminal/table.ts';
+import { tableInParts } from '../../server/terminal/table.ts';
 import { numberFlag, parseFlags, textFlag } from '../../server/terminal/flags.ts';
+import { readKnownRun } from './benchmarks.ts';
+import { jsonText } from '../../server/terminal/text.ts';
 
-/** `dramatis eval agreement --human FILE --judge FILE`. */
+/** `dramatis eval agreement --human FILE --judge FILE`, or `dramatis eval agreement RUN --human FILE`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const flags = {
     human: {
       type: 'string',
       value: 'CSV',
-      help: 'columns sample,first,second,metric,annotator,verdict (of the first: win, tie, lose)',
+      help: 'columns sample,first,second,metric,annotator,verdict (of the first: win, tie, lose); of a run: sample,metric,label,valid',
     },
     judge: {
       type: 'string',
@@ -29,19 +31,34 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
     json: { type: 'boolean', help: 'print JSON' },
   } as const;
   const parsed = parseFlags(
-    { name: 'eval agreement', synopsis: '--human CSV --judge CSV,… [--json]', flags },
+    { name: 'eval agreement', synopsis: '--human CSV --judge CSV,… | RUN --human CSV [--json]', flags },
     args,
     host.print,
   );
   if (parsed === undefined) return 0;
   const human = textFlag(parsed.values.human);
   const judge = textFlag(parsed.values.judge);
+  const [folder] = parsed.positionals;
+  if (folder !== undefined && human !== undefined) return ofRun(folder, human, parsed.values.json === true, host);
   if (human === undefined || judge === undefined) throw new EvalError('usage', '--human and --judge are required.');
   const verdicts = await readVerdicts(human);
   const rows = agreement(verdicts, ratiosOfPairs(verdicts, await readRatios(judge.split(','))), {
     seed: numberFlag(parsed.values.seed, 'seed') ?? 1,
   });
-  host.print(parsed.values.json === true ? JSON.stringify(rows, null, 2) : asText(rows));
+  host.print(parsed.values.json === true ? jsonText(rows, 2) : asText(rows));
+  return 0;
+}
+
+/** Compares the judge of a run with labels of people, where the run's benchmark has such a check. */
+async function ofRun(folder: string, file: string, isJson: boolean, host: EvalHost): Promise<number> {
+  const { benchmark, run: read } = await readKnownRun(folder);
+  const printed = benchmark.withPeople?.(read, { rows: parseCsv(await readText(file)), file });
+  if (printed === undefined)
+    throw new EvalError(
+      'usage',
+      `Runs of ${benchmark.title} have no labels of people. Give --judge, the CSV of \`eval export\`.`,
+    );
+  host.print(isJson ? jsonText(printed.json, 2) : printed.text);
   return 0;
 }
 
@@ -55,7 +72,11 @@ async function readVerdicts(file: string): Promise<HumanVerdict[]> {
   return parseCsv(await readText(file)).map((row) => {
     const column = (name: string): string => requireColumn(row, name, file);
     const first = verdictValues[column('verdict').toLowerCase()];
-    if (first === undefined) throw new EvalError('data', `${file}: a verdict must be win, tie or lose (or 1, 0.5, 0).`);
+    if (first === undefined)
+      throw new EvalError(
+        'data',
+        `${file}: a verdict must be win, tie or lose (or 1, 0.5, 0), not "${column('verdict')}".`,
+      );
     return {
       sample: JSON.stringify([column('sample'), column('first'), column('second')]),
       metric: metricOf(column('metric'), file),
@@ -72,7 +93,7 @@ async function readRatios(files: readonly string[]): Promise<Map<string, number>
     for (const row of parseCsv(await readText(file))) {
       if (row['ratio'] === '') continue;
       const ratio = Number(requireColumn(row, 'ratio', file));
-      if (!Number.isFinite(ratio)) throw new EvalError('data', `${file}: a ratio is not a number.`);
+      if (!Number.isFinite(ratio)) throw new EvalError('data', `${file}: the ratio "${row['ratio']}" is not a number.`);
       const metric = metricOf(requireColumn(row, 'metric', file), file);
       ratios.set(ratioKey(requireColumn(row, 'sample', file), requireColumn(row, 'system', file), metric), ratio);
     }
@@ -102,7 +123,7 @@ function metricOf(name: string, file: string): MetricKey {
 
 async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new EvalError('data', `${file}: cannot be read. Check the path.`, cause);
+    throw new EvalError('data', `${file} cannot be read. Check the path.`, cause);
   });
 }
 
@@ -122,7 +143,7 @@ function asText(rows: readonly MetricAgreement[]): string {
     'alpha',
     'p',
   ];
-  return table(
+  return tableInParts(
     head,
     rows.map((row) => [
       row.metric,
@@ -138,7 +159,7 @@ function asText(rows: readonly MetricAgreement[]): string {
       number(row.leaveOneOutMse),
       number(row.humanCeiling),
       number(row.alpha),
-      row.chance === null ? '–' : row.chance.toFixed(3),
+      row.chance === null ? '–' : row.chance < 0.001 ? '< 0.001' : row.chance.toFixed(3),
     ]),
     { numbers: true },
   );

@@ -1,44 +1,54 @@
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { runName } from '../speechrole/run-view.ts';
-import { compareRuns } from '../speechrole/summary/score-table.ts';
-import { comparisonText } from '../speechrole/summary/score-text.ts';
+import { uncheckedNote } from '../benchmark.ts';
 import { parseFlags } from '../../server/terminal/flags.ts';
-import { readingFlags, readWith } from './rescore.ts';
+import { readingFlags, readKnownRun } from './benchmarks.ts';
+import { jsonText } from '../../server/terminal/text.ts';
 
 /** `dramatis eval compare A B`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
-  const flags = { ...readingFlags, json: { type: 'boolean', help: 'print JSON' } } as const;
-  const parsed = parseFlags(
-    { name: 'eval compare', synopsis: 'A B [--aggregation HOW] [--json]', flags },
-    args,
-    host.print,
-  );
+  const flags = {
+    ...readingFlags,
+    anyway: { type: 'boolean', help: 'compare runs that were judged differently; the output says so' },
+    json: { type: 'boolean', help: 'print JSON' },
+  } as const;
+  const synopsis = 'A B [--aggregation HOW] [--anyway] [--json]';
+  const parsed = parseFlags<string>({ name: 'eval compare', synopsis, flags }, args, host.print);
   if (parsed === undefined) return 0;
   const [first, second, ...more] = parsed.positionals;
   if (first === undefined || second === undefined || more.length > 0)
     throw new EvalError('usage', 'Give the folders of two runs.');
-  const [a, b] = await Promise.all([readWith(first, parsed.values), readWith(second, parsed.values)]);
-  const how = (view: typeof a): string =>
-    [view.config.protocol, view.config.prompts ?? 'our prompts', view.config.judge?.model ?? 'no judge'].join(', ');
-  if (how(a) !== how(b))
+  const { anyway, json, ...values } = parsed.values;
+  const [a, b] = await Promise.all([readKnownRun(first, values), readKnownRun(second, values)]);
+  const { benchmark } = a;
+  if (b.benchmark !== benchmark)
+    throw new EvalError('usage', `The runs are of ${benchmark.title} and of ${b.benchmark.title}.`);
+  const differs = differencesIn(benchmark.comparability(a.run), benchmark.comparability(b.run));
+  if (differs.length > 0 && anyway !== true)
     throw new EvalError(
       'usage',
-      `The runs were judged differently (${how(a)}; ${how(b)}), so they cannot be compared.`,
+      `The runs were judged differently: ${differs.join('; ')}. So they cannot be compared, or only with --anyway.`,
     );
-  if (a.record.header.data.hash !== b.record.header.data.hash)
-    host.print('The two runs have different data; dialogues with the same name are compared.');
-  const all: Record<string, unknown> = {};
-  for (const language of ['en', 'zh'] as const) {
-    const of = (view: typeof a): typeof a.judged => view.judged.filter((sample) => sample.language === language);
-    if (of(a).length === 0 || of(b).length === 0) continue;
-    const differences = compareRuns(of(a), of(b), { aggregation: a.config.aggregation, seed: a.config.seed });
-    all[language] = differences;
-    if (parsed.values.json === true) continue;
-    host.print(
-      `${language === 'en' ? 'English' : 'Chinese'}\n${comparisonText(differences, [runName(a), runName(b)])}\n`,
-    );
+  const hasOtherData = a.run.record.header.data.hash !== b.run.record.header.data.hash;
+  const compared = benchmark.compare(a.run, b.run);
+  if (json === true) {
+    const heads = { ...(hasOtherData && { hasOtherData }), ...(differs.length > 0 && { differs }) };
+    host.print(jsonText({ ...heads, ...(compared.json as object) }, 2));
+    return 0;
   }
-  if (parsed.values.json === true) host.print(JSON.stringify(all, null, 2));
+  const notes = [
+    hasOtherData ? 'The two runs have different data; dialogues with the same name are compared.' : [],
+    differs.length === 0 ? [] : `NOT COMPARABLE, since they were judged differently: ${differs.join('; ')}\n`,
+    [a.run, b.run].some((each) => benchmark.isUnchecked(each)) ? uncheckedNote : [],
+  ].flat();
+  for (const note of notes) host.print(note);
+  host.print(compared.text);
   return 0;
+}
+
+/** Names the facts in which two runs differ. */
+export function differencesIn(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): string[] {
+  return Object.keys(a)
+    .filter((fact) => a[fact] !== b[fact])
+    .map((fact) => `${fact} (${a[fact]}; ${b[fact]})`);
 }

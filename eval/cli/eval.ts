@@ -1,33 +1,47 @@
 import { UsageError } from '../../server/terminal/flags.ts';
+import { printable } from '../../server/terminal/text.ts';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
 
 /** One module per command, with its usage line. Each exports `run(args, host)`, which resolves to the exit status. */
 const commands = {
-  run: { help: 'replay dialogues through a system and judge the replies', load: () => import('./run.ts') },
+  run: { help: 'let a system talk, and have a judge score it (--task NAME)', load: () => import('./run.ts') },
   resume: { help: 'continue a run that was stopped or killed', load: () => import('./resume.ts') },
   rescore: { help: 'recompute scores from the log, without any calls', load: () => import('./rescore.ts') },
-  compare: { help: 'compare two runs, dialogue by dialogue', load: () => import('./compare.ts') },
+  compare: { help: 'compare two runs, item by item', load: () => import('./compare.ts') },
   report: { help: 'write the report of a run as one HTML file', load: () => import('./report.ts') },
   export: {
-    help: 'export CSV, JSON, LaTeX, or result files in SpeechRole’s format',
+    help: 'export CSV, JSON, LaTeX, or files in the form of the papers',
     load: () => import('./export.ts'),
   },
   score: { help: 'score SpeechRole result files, v1 or v2', load: () => import('./score.ts') },
-  data: { help: 'check DIR: how many of the 392 dialogues are complete', load: () => import('./data.ts') },
-  leaderboard: { help: 'print the paper’s tables, with your runs', load: () => import('./leaderboard.ts') },
+  rouge: { help: 'score answers in JSONL files by ROUGE-L', load: () => import('./rouge.ts') },
+  rolebench: { help: 'score answers to RoleBench: CUS, RAW, SPE', load: () => import('./rolebench.ts') },
+  data: { help: 'check PLACE: what of the test data can be used', load: () => import('./data.ts') },
+  cross: {
+    help: 'WikiRoleEval: models trained on data of several others (cross-supervision)',
+    load: () => import('./cross.ts'),
+  },
+  leaderboard: { help: 'print the papers’ tables, with your runs', load: () => import('./leaderboard.ts') },
   agreement: { help: 'measure how well a judge agrees with people (appendix B)', load: () => import('./agreement.ts') },
-  'judge-check': { help: 'test a judge on altered references', load: () => import('./judge-check.ts') },
+  'judge-check': {
+    help: 'test a judge on answers of which one is known to be worse',
+    load: () => import('./judge-check.ts'),
+  },
 } as const;
 
-/** Runs `dramatis eval COMMAND …`. Resolves to the exit status; 2 for an invalid command line. */
-export async function runEval(args: readonly string[], host: EvalHost): Promise<number> {
+/**
+ * Runs `dramatis eval COMMAND …`. Resolves to the exit status; 2 for an invalid command line. What commands print is made
+ * safe for a terminal here: names of runs, roles and models are those of others.
+ */
+export async function runEval(args: readonly string[], terminal: EvalHost): Promise<number> {
+  const host: EvalHost = { ...terminal, print: (text) => terminal.print(printable(text)) };
   const [name = '', ...rest] = args;
   if (!Object.hasOwn(commands, name)) {
     const rows = Object.entries(commands).map(([command, { help }]) => `  ${command.padEnd(13)}${help}`);
     const said = name === '' || name === '--help' || name === '-h' ? '' : `There is no command "eval ${name}".\n\n`;
-    host.print(
-      `${said}dramatis eval COMMAND: SpeechRole-Eval\n\n${rows.join('\n')}\n\nFor more: dramatis eval COMMAND --help`,
+    (said === '' ? host.print : host.note)(
+      `${said}dramatis eval COMMAND: SpeechRole-Eval, RoleBench, WikiRoleEval, AutoRPEval, CoSER\n\n${rows.join('\n')}\n\nFor more: dramatis eval COMMAND --help`,
     );
     return said === '' && name !== '' ? 0 : 2;
   }
@@ -36,7 +50,7 @@ export async function runEval(args: readonly string[], host: EvalHost): Promise<
     return await module.run(rest, host);
   } catch (fault) {
     if (!(fault instanceof EvalError || fault instanceof UsageError)) throw fault;
-    host.print(`dramatis eval ${name}: ${fault.message}`);
+    host.note(printable(`dramatis eval ${name}: ${fault.message}`));
     return fault instanceof UsageError || fault.code === 'eval_usage' ? 2 : 1;
   }
 }

@@ -1,22 +1,26 @@
-import path from 'node:path';
 import type { EvalHost } from '../host.ts';
-import { reportHtml } from '../report/report.ts';
-import { numberFlag, onlyPositional, parseFlags, textFlag } from '../../server/terminal/flags.ts';
-import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
-import { readingFlags, readWith } from './rescore.ts';
+import { numberFlag, onlyPositional, parseFlags } from '../../server/terminal/flags.ts';
+import { readingFlags, readKnownRun } from './benchmarks.ts';
+import { writeResult } from './write-result.ts';
 
 /** `dramatis eval report RUN`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const flags = {
     ...readingFlags,
-    out: { type: 'string', value: 'FILE', help: 'file to write (default: report.html in the run’s folder)' },
-    worst: { type: 'string', value: 'N', help: 'number of worst dialogues shown, with audio (default 8)' },
+    out: {
+      type: 'string',
+      value: 'FILE',
+      help: 'file to write (default: report.html in the run’s folder); - for standard output',
+    },
+    worst: { type: 'string', value: 'N', help: 'number of worst items shown, with their audio (default 8)' },
   } as const;
-  const parsed = parseFlags({ name: 'eval report', synopsis: 'RUN [--out FILE] [--worst N]', flags }, args, host.print);
+  const synopsis = 'RUN [--out FILE] [--worst N]';
+  const parsed = parseFlags<string>({ name: 'eval report', synopsis, flags }, args, host.print);
   if (parsed === undefined) return 0;
-  const view = await readWith(onlyPositional(parsed.positionals, 'the folder of one run'), parsed.values);
-  const file = path.resolve(textFlag(parsed.values.out) ?? path.join(view.folder, 'report.html'));
-  await writeFileAtomic(file, await reportHtml(view, { worst: numberFlag(parsed.values.worst, 'worst') ?? 8 }));
-  host.print(file);
+  const folder = onlyPositional(parsed.positionals, 'the folder of one run');
+  const { benchmark, run: read } = await readKnownRun(folder, parsed.values);
+  const worst = numberFlag(parsed.values['worst'], 'worst') ?? 8;
+  const text = await benchmark.reportHtml(read, { worst });
+  await writeResult({ file: 'report.html', text }, { out: parsed.values['out'], folder: read.folder }, host);
   return 0;
 }

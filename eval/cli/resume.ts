@@ -1,9 +1,10 @@
 import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { readRun } from '../speechrole/run-view.ts';
+import { limitsOf } from '../judge/judge-flags.ts';
+import { readKnownRun } from './benchmarks.ts';
 import { execute } from './execute.ts';
-import { flagOf, numberFlag, onlyPositional, parseFlags, textFlag } from '../../server/terminal/flags.ts';
+import { flagOf, onlyPositional, parseFlags, textFlag } from '../../server/terminal/flags.ts';
 
 /** `dramatis eval resume RUN`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
@@ -23,22 +24,11 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
       `A run keeps its initial settings: leave out ${flagOf(changed)}. Only keys may be given again.`,
     );
   const folder = path.resolve(onlyPositional(parsed.positionals, 'the folder of one run'));
-  const { config } = await readRun(folder);
-  const judge = textFlag(parsed.values.judge);
-  const agent = textFlag(parsed.values.agent) ?? config.agent;
-  return execute(
-    {
-      config: {
-        ...config,
-        agent,
-        ...(config.judge === undefined || judge === undefined ? {} : { judge: { ...config.judge, url: judge } }),
-      },
-      folder,
-      resume: true,
-      secrets: parsed.secrets,
-      maxDollars: numberFlag(parsed.values['max-cost'], 'max-cost'),
-      maxMinutes: numberFlag(parsed.values['max-minutes'], 'max-minutes'),
-    },
-    host,
-  );
+  const { benchmark, run: before } = await readKnownRun(folder);
+  const config = benchmark.resumed(before, {
+    agent: textFlag(parsed.values.agent),
+    judge: textFlag(parsed.values.judge),
+  });
+  const limits = limitsOf(parsed.values);
+  return execute({ benchmark, config, folder, resume: true, secrets: parsed.secrets, ...limits }, host);
 }

@@ -4,6 +4,7 @@ import { readResults } from '../speechrole/summary/results.ts';
 import { scoreRow } from '../speechrole/summary/score-table.ts';
 import { scoreTableText } from '../speechrole/summary/score-text.ts';
 import { numberFlag, parseFlags, textFlag } from '../../server/terminal/flags.ts';
+import { jsonText } from '../../server/terminal/text.ts';
 
 /** `dramatis eval score --results FILE|DIR`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
@@ -33,7 +34,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
     );
   if (groups.length === 0) throw new EvalError('usage', '--aggregation must be mean-of-ratios or ratio-of-sums.');
   if (parsed.values.json === true) {
-    host.print(JSON.stringify({ protocols, dialogues: samples.length, problems, groups }, null, 2));
+    host.print(jsonText({ protocols, dialogues: samples.length, problems, groups }, 2));
   } else {
     host.print(
       `${samples.length} dialogues, judged by protocol ${protocols.join(' and ')}\n\n${scoreTableText(groups)}`,

@@ -77,7 +77,7 @@ async function openCue(
     case 'rate':
       return [{ cue: rateCue }];
     case 'wer': {
-      const opened = await openRecognizer(recognizer);
+      const opened = await openCueRecognizer(recognizer);
       return [{ cue: werCue(opened.recognizer), close: opened.close }];
     }
     case 'dnsmos': {
@@ -109,7 +109,8 @@ async function openSimilarity(
   );
 }
 
-async function openRecognizer(
+/** Opens a recognizer on a server, by default Moonshine here. */
+export async function openCueRecognizer(
   wanted: CueSettings['recognizer'],
 ): Promise<{ readonly recognizer: SpeechRecognizer; readonly close: () => Promise<void> }> {
   if (wanted === undefined) {

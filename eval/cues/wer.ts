@@ -2,9 +2,8 @@ import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import { resample } from '../../voices/dsp/resampler.ts';
-import { mean } from '../statistics.ts';
-import type { Cue, CueReply } from './cue.ts';
-import { wordErrors } from './word-errors.ts';
+import { editDistance, mean } from '../statistics.ts';
+import type { Cue } from './cue.ts';
 
 /**
  * Word error rate of an ASR transcript against the reply's text (character error rate in Chinese): does the audio say
@@ -25,7 +24,9 @@ export function werCue(recognizer: SpeechRecognizer): Cue {
       const counts: { edits: number; units: number }[] = [];
       for (const reply of replies) {
         if (reply.text.trim() === '') continue;
-        counts.push(wordErrors(reply.text, await transcribe(reply, recognizer, { ...options, language }), language));
+        counts.push(
+          wordErrors(reply.text, await transcribe(reply.sound, recognizer, { ...options, language }), language),
+        );
       }
       const units = counts.reduce((sum, count) => sum + count.units, 0);
       const values = {
@@ -37,8 +38,9 @@ export function werCue(recognizer: SpeechRecognizer): Cue {
   };
 }
 
-async function transcribe(
-  { sound }: CueReply,
+/** Resolves to what a recognizer hears in a recording. */
+export async function transcribe(
+  sound: Pick<AudioFrame, 'samples' | 'sampleRate'>,
   recognizer: SpeechRecognizer,
   options: CallOptions & { readonly language: string },
 ): Promise<string> {
@@ -55,4 +57,30 @@ async function* frames(samples: Float32Array, sampleRate: number): AsyncIterable
   const rechunker = new Rechunker(windowSamples);
   const windows = [...rechunker.push(samples), rechunker.flush()];
   for (const [at, window] of windows.entries()) yield { samples: window, sampleRate, atMs: at * 32, voiced: true };
+}
+
+/** Edit distance between a transcript and the text that should have been spoken. */
+export interface WordErrors {
+  /** Substitutions, insertions and deletions, in units: words in English, characters in Chinese. */
+  readonly edits: number;
+  readonly units: number;
+}
+
+/**
+ * Counts errors as Seed-TTS-eval does: removes punctuation except the apostrophe; English in lower case, by words;
+ * Chinese by characters. (Seed-TTS-eval also maps traditional characters to simplified ones first, which is not done
+ * here.)
+ */
+export function wordErrors(said: string, heard: string, language: 'en' | 'zh'): WordErrors {
+  const [wanted, found] = [unitsOf(said, language), unitsOf(heard, language)];
+  return { edits: editDistance(wanted, found), units: wanted.length };
+}
+
+function unitsOf(text: string, language: 'en' | 'zh'): string[] {
+  const plain = text
+    .normalize('NFKC')
+    .replaceAll('’', "'")
+    .replaceAll(/[^\p{L}\p{N}\p{M}'\s]/gu, language === 'zh' ? '' : ' ')
+    .toLowerCase();
+  return language === 'zh' ? (plain.match(/\S/gu) ?? []) : plain.split(/\s+/).filter((word) => word !== '');
 }

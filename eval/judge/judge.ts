@@ -3,9 +3,9 @@ import { send, sendForJson } from '../../voices/calls/http.ts';
 import { badReply } from '../../voices/calls/http-faults.ts';
 import { serverSentEvents } from '../../voices/calls/sse.ts';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../limits.ts';
 import type { EvalContext } from '../task.ts';
-import { judgeDialects, type JudgeDialectName } from './dialects.ts';
+import { judgeDialects, type JudgeDialectName } from './message.ts';
 
 /** Address, model and credentials of a judge. */
 export interface JudgeSettings {
@@ -20,9 +20,14 @@ export interface JudgeSettings {
 
 /** One request to a judge. */
 export interface JudgeQuestion {
+  /** Left out if empty. */
   readonly system: string;
-  /** Content parts of the user message. */
-  readonly content: readonly object[];
+  /** Earlier messages of the conversation. */
+  readonly history?: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
+  /** The user message: text, or its parts. */
+  readonly content: string | readonly object[];
+  /** Server default if absent. */
+  readonly maxTokens?: number | undefined;
   /** Server default if absent. */
   readonly temperature?: number | undefined;
   /** JSON schema of the answer; free text if absent. */
@@ -43,7 +48,7 @@ export interface JudgeReply {
   readonly without?: readonly string[];
 }
 
-/** A model that listens to recordings and judges them. */
+/** A model on a chat server: it judges recordings or texts, or plays a part in a conversation. */
 export interface Judge {
   readonly name: string;
   readonly dialect: JudgeDialectName;
@@ -84,16 +89,18 @@ export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
   return {
     name: settings.model,
     dialect: settings.dialect,
-    async ask({ system, content, temperature, schema }, { signal, throwIfStopped, spend }) {
+    async ask({ system, history = [], content, maxTokens, temperature, schema }, { signal, throwIfStopped, spend }) {
       const plain = {
         model: settings.model,
         messages: [
-          { role: 'system', content: system },
+          ...(system === '' ? [] : [{ role: 'system', content: system }]),
+          ...history,
           { role: 'user', content },
         ],
         ...(dialect.streamOnly ? { stream: true, stream_options: { include_usage: true }, modalities: ['text'] } : {}),
       };
       const optional = {
+        ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
         ...(temperature === undefined ? {} : { temperature }),
         ...(schema === undefined ? {} : structured(dialect.structured, schema)),
       };

@@ -1,44 +1,25 @@
-import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { packageVersion } from '../../server/terminal/version.ts';
-import type { DialogueAgent } from './data/dialogue-agent.ts';
-import { storedAgent } from '../agents/stored-agent.ts';
+import { type DialogueAgent, speechRoleTask, type DialogueScorer } from './data/task.ts';
+import { storedAgent, openOutputs } from '../agents/stored-agent.ts';
 import { wireAgent } from '../agents/wire-agent.ts';
-import { machineClock } from '../clock.ts';
-import { openEndpoint } from '../endpoint.ts';
+import { machineClock, openEndpoint } from '../limits.ts';
+import type { OpenedRun, OpenOptions } from '../benchmark.ts';
 import { EvalError } from '../eval-error.ts';
-import type { EvalHost, HostedReference } from '../host.ts';
+import { keyIn, type EvalHost, type HostedReference } from '../host.ts';
+import { buildHeader } from '../run-header.ts';
 import { openJudge } from '../judge/judge.ts';
 import type { RunHeader } from '../run-log.ts';
-import { seededRandom } from '../seeded-random.ts';
+import { seededRandom } from '../statistics.ts';
 import { characterIdOf, instructionsFor, readRoleClips, writePacks } from './data/character-packs.ts';
 import { judgeScorer } from './judging/judge-scorer.ts';
-import { openOutputs } from './data/outputs.ts';
 import { openProtocol, type Protocol } from './judging/protocols.ts';
 import type { RunConfig } from './run-config.ts';
-import { speechRoleTask, type DialogueScorer, type SpeechRoleTask } from './data/task.ts';
+import { recordingsHash } from './data/recordings.ts';
 import { readTestData, type DialogueSample, type TestData } from './data/test-data.ts';
-
-/** A run that is ready to start. */
-export interface OpenedRun extends AsyncDisposable {
-  readonly task: SpeechRoleTask;
-  readonly header: RunHeader;
-  /** Concurrent dialogues that keep both agent and judge busy. */
-  readonly concurrency: number;
-  readonly problems: readonly string[];
-}
 
 const retryable = { clock: machineClock, random: seededRandom(7) };
 
-type Secrets = Readonly<Record<string, string | boolean>>;
-
-export interface OpenOptions {
-  /** Server settings that hold keys. */
-  readonly secrets?: Secrets;
-  /** Known outputs; if they cover all samples, the system under test is not started. */
-  readonly outputs?: ReadonlyMap<string, unknown>;
-}
+type Secrets = NonNullable<OpenOptions['secrets']>;
 
 /** Reads the data, opens the judge, and starts or connects to the system under test. Throws `EvalError`. */
 export async function openRun(
@@ -49,14 +30,16 @@ export async function openRun(
 ): Promise<OpenedRun> {
   const data = await readTestData(config.data, { reference: config.reference });
   const samples = selectSamples(data.samples, config.select);
-  if (samples.length === 0) throw new EvalError('usage', 'The selection contains no dialogues.');
+  if (samples.length === 0)
+    throw new EvalError('usage', 'No dialogue matches --roles, --language and --mode. Select more.');
   const protocol = openProtocol(config.protocol, { prompts: config.prompts, repeats: config.repeats });
   const cues = await openCueScorers(config, host);
   const scorers = [...judgeScorers(config, host, protocol), ...cues.scorers];
+  const recordings = await recordingsHash(samples, path.join(folder, 'recordings.json'));
   const agent = await openAgent({ config, samples, folder, secrets, outputs }, host);
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
-    header: await headerOf(config, samples, data, protocol.promptHashes),
+    header: await headerOf(config, samples, { ...data, hash: `${data.hash}/${recordings}` }, protocol.promptHashes),
     // Enough questions for twice the judge's concurrency; no more, because each dialogue in progress holds its
     // recordings in memory.
     concurrency:
@@ -72,7 +55,11 @@ export async function openRun(
 export function selectSamples(samples: readonly DialogueSample[], select: RunConfig['select']): DialogueSample[] {
   const { roles, language, mode, limit } = select;
   const unknown = (roles ?? []).filter((role) => !samples.some((sample) => sample.group === role));
-  if (unknown.length > 0) throw new EvalError('usage', `The data has no role "${unknown.join('", "')}".`);
+  if (unknown.length > 0)
+    throw new EvalError(
+      'usage',
+      `The data has no role "${unknown.join('", "')}". A role is called like its file, without .json.`,
+    );
   return samples
     .filter((sample) => roles === undefined || roles.includes(sample.group))
     .filter((sample) => language === undefined || sample.input.language === language)
@@ -139,7 +126,7 @@ async function openAgent(wanted: AgentWanted, host: EvalHost): Promise<OpenedAge
   const { agent, name } = config;
   const nothing = async (): Promise<void> => undefined;
   if (samples.every((sample) => outputs.has(sample.id))) {
-    const answer = (): Promise<never> => Promise.reject(new Error('all has been answered'));
+    const answer = (): Promise<never> => Promise.reject(new Error('every dialogue has been answered'));
     return { agent: { name: name || agent, answer }, close: nothing };
   }
   if (agent.startsWith('outputs:')) {
@@ -151,8 +138,8 @@ async function openAgent(wanted: AgentWanted, host: EvalHost): Promise<OpenedAge
     { concurrency: config.agentConcurrency, requestsPerMinute: config.agentRpm, retries: config.retries },
     retryable,
   );
-  const { userText, teacherForced, speed, agentVoice: voice } = config;
-  const common = { name: name || agent, voice, userText, teacherForced, speed };
+  const { userText, teacherForced, allowFallback, speed, agentVoice: voice } = config;
+  const common = { name: name || agent, voice, userText, teacherForced, allowFallback, speed };
   const open = (where: Parameters<typeof wireAgent>[0], close: () => Promise<void>): OpenedAgent => ({
     agent: wireAgent(where, endpoint, machineClock),
     close,
@@ -160,7 +147,11 @@ async function openAgent(wanted: AgentWanted, host: EvalHost): Promise<OpenedAge
   const apiKey = keyIn(config.agentKeyEnv, host);
   if (agent.startsWith('openai-realtime:')) {
     const url = new URL(agent.slice('openai-realtime:'.length));
-    const model = url.searchParams.get('model') ?? 'gpt-realtime';
+    const model = url.searchParams.get('model');
+    if (model === null) {
+      const detail = `${agent} names no model. Add it, such as ?model=gpt-realtime-2.1.`;
+      throw new EvalError('usage', detail);
+    }
     const instructions = (sample: DialogueSample): string => sample.input.systemPrompt;
     return open(
       { ...common, url: url.href, apiKey, modelFor: () => model, instructionsFor: instructions, tellsLanguage: false },
@@ -184,13 +175,17 @@ async function startOurs(
   const charactersDir = path.join(folder, 'characters');
   await writePacks(samples, charactersDir, config.persona);
   const references = await referencesOf(config, samples);
-  return host.startServer({
+  const server = await host.startServer({
     settings: { ...config.server, ...secrets },
     charactersDir,
     references,
     sessions: config.agentConcurrency + 4,
     audioRate: Math.max(4, config.speed * 2),
   });
+  if (server.hasModel || config.allowFallback) return server;
+  await server.close();
+  const advice = 'Give --llm-base-url, --preset or --engines, or score such answers with --allow-fallback.';
+  throw new EvalError('usage', `No LLM is configured, so the roles can only give evasive answers. ${advice}`);
 }
 
 /** Returns the roles' reference clips by character. Throws an `EvalError` without consent to clone. */
@@ -202,47 +197,25 @@ async function referencesOf(
   if (consent === undefined)
     throw new EvalError(
       'usage',
-      '--role-voices-consent is required: who allowed the cloning of these voices, and the evidence for it.',
+      '--role-voices-consent is required: say who allowed the cloning of these voices, and what proves it.',
     );
   const clips = await readRoleClips(roleVoices, samples);
   return Object.fromEntries([...clips].map(([role, clip]) => [characterIdOf(role), { ...clip, consent }]));
 }
 
-/** Reads a key from an environment variable. Throws an `EvalError` if the variable is named but not set. */
-export function keyIn(variable: string | undefined, host: Pick<EvalHost, 'environment'>): string | undefined {
-  if (variable === undefined) return undefined;
-  const key = host.environment[variable];
-  if (key === undefined || key === '') throw new EvalError('usage', `The environment variable ${variable} is not set.`);
-  return key;
-}
-
 /** Builds the first line of the log. */
-export async function headerOf(
+export function headerOf(
   config: RunConfig,
   samples: readonly DialogueSample[],
-  data: TestData,
+  data: Pick<TestData, 'hash'>,
   prompts: Readonly<Record<string, string>>,
 ): Promise<RunHeader> {
-  return {
-    event: 'run',
-    log: 1,
-    at: new Date().toISOString(),
+  return buildHeader({
     task: { name: 'speechrole-eval', version: 1 },
-    versions: { dramatis: packageVersion(), node: process.versions.node },
-    commit: await commitOf(),
     config,
     models: { agent: config.agent, ...(config.judge === undefined ? {} : { judge: config.judge.model }) },
     prompts,
     seeds: { bootstrap: config.seed },
     data: { hash: data.hash, samples: samples.length },
-  };
-}
-
-async function commitOf(): Promise<string | null> {
-  try {
-    const { stdout } = await promisify(execFile)('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname });
-    return stdout.trim();
-  } catch {
-    return null;
-  }
+  });
 }

@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { judgeDialects, type JudgeDialectName } from '../judge/dialects.ts';
+import { judgeConfigSchema } from '../judge/judge-flags.ts';
 import { protocolNames } from './judging/protocols.ts';
-
-const dialectNames = Object.keys(judgeDialects) as [JudgeDialectName, ...JudgeDialectName[]];
-const share = z.number().min(0);
 
 /** Configuration of a SpeechRole-Eval run, stored in its log. Keys are given as names of environment variables. */
 export const runConfigSchema = z.strictObject({
@@ -25,6 +22,8 @@ export const runConfigSchema = z.strictObject({
   roleVoicesConsent: z.string().optional(),
   userText: z.boolean().default(false),
   teacherForced: z.boolean().default(false),
+  /** Keeps replies that stand in for the system's LLM. */
+  allowFallback: z.boolean().default(false),
   speed: z.number().min(0.1).max(100).default(1),
   /** Dialogues answered concurrently. */
   agentConcurrency: z.number().int().min(1).default(4),
@@ -40,23 +39,14 @@ export const runConfigSchema = z.strictObject({
     })
     .default({}),
   /** Absent: replies are collected but not judged. */
-  judge: z
-    .strictObject({
-      url: z.string(),
-      model: z.string(),
-      dialect: z.enum(dialectNames).default('openai'),
-      keyEnv: z.string().optional(),
-      concurrency: z.number().int().min(1).default(8),
-      rpm: z.number().positive().optional(),
-      /** US dollars per million tokens. */
-      prices: z
-        .strictObject({ input: share.default(0), audio: share.default(0), output: share.default(0) })
-        .prefault({}),
-    })
-    .optional(),
+  judge: judgeConfigSchema.optional(),
+  /** Folder of a passed check of this judge with these prompts; without it, tables say that it was not checked. */
+  judgeCheck: z.string().optional(),
   protocol: z.enum(protocolNames).default('dramatis'),
   /** Prompt template folder to use instead of ours. */
   prompts: z.string().optional(),
+  /** Name of these prompts in tables: `official text` for the paper's. */
+  promptsName: z.string().min(1).max(60).optional(),
   repeats: z.number().int().min(1).max(20).default(1),
   parser: z.enum(['strict', 'tolerant']).default('tolerant'),
   parseRetries: z.number().int().min(0).max(10).default(2),

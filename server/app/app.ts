@@ -1,30 +1,37 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import fastifyWebsocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import { hasPicture } from '../../characters/pack-folder.ts';
+import type { Node } from '../cluster/node.ts';
 import type { Engines } from '../engines/engines.ts';
-import { ResumableSessions } from '../transports/websocket/resumable-sessions.ts';
+import { hashOf, ResumableSessions } from '../transports/websocket/resumable-sessions.ts';
+import { sessionFiles } from '../journal/journal-file.ts';
 import { asyncapiDocument } from '../protocol/asyncapi.ts';
 import { limits } from '../protocol/limits.ts';
-import { speaksBeta } from '../realtime/beta.ts';
 import type { Memories } from '../memory/memories.ts';
-import { addTwilio } from '../transports/phone/route.ts';
+import { addTwilio, twilioPath } from '../transports/phone/route.ts';
 import { addCalls } from '../transports/webrtc/route.ts';
 import { openMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { VoiceWatch } from '../telemetry/voice-watch.ts';
+import { builtInCharacters } from '../cast/cast.ts';
 import { describeScene } from '../cast/cast-scene.ts';
 import { addClientSecrets } from '../rest/client-secrets-route.ts';
 import { ClientSecrets } from '../http/client-secrets.ts';
+import { addConnectionBounds } from '../http/connection-bounds.ts';
 import { addCors } from '../http/cors.ts';
 import { createAuthGuard, type AuthGuard } from '../http/auth-guard.ts';
+import { addHostGuard } from '../http/host-guard.ts';
 import { LiveSessions } from '../http/live-sessions.ts';
 import { openFastify, type ListenParts } from '../http/open-fastify.ts';
 import { sendProblem } from '../http/problem.ts';
 import { addRest } from '../rest/rest.ts';
-import { serveSocket, type SocketDeps, type SocketRequest } from '../transports/websocket/realtime.ts';
+import type { SocketDeps } from '../transports/websocket/open-stream.ts';
+import { serveSocket } from '../transports/websocket/realtime.ts';
+import { socketRequestOf } from '../transports/websocket/socket-request.ts';
 
 /** Dependencies of the server. The caller opens and closes them. */
 export interface AppParts extends ListenParts {
@@ -33,6 +40,8 @@ export interface AppParts extends ListenParts {
   readonly version: string;
   /** Given if the caller wants to drain the sessions before it closes the server. */
   readonly sessions?: LiveSessions;
+  /** Given if the caller wants to see how much the client secrets hold. */
+  readonly secrets?: ClientSecrets;
   /** Set if turns are traced. */
   readonly tracing?: Telemetry | undefined;
   /** Memory store of the characters; without it they remember nothing. The caller closes it. */
@@ -41,6 +50,7 @@ export interface AppParts extends ListenParts {
   readonly voiceWatch?: VoiceWatch | undefined;
 }
 
+const realtimePath = '/v1/realtime';
 const webFolder = path.join(import.meta.dirname, '..', 'web');
 const clientFolder = path.join(import.meta.dirname, '..', 'client');
 
@@ -49,21 +59,38 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config } = parts;
   const app = openFastify(parts);
   addCors(app, config);
-  const { sessions = new LiveSessions(config) } = parts;
-  const secrets = new ClientSecrets();
-  const auth = createAuthGuard(config, secrets, sessions);
+  const { sessions = new LiveSessions(config), secrets = new ClientSecrets() } = parts;
   const resumableSessions = new ResumableSessions(config.resumeGraceSeconds * 1000);
-  const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined);
-  const shared = { ...parts, lobby: resumableSessions, sessions, telemetry: bothOf(metrics, parts.tracing) };
+  const isOpen = (token: string): boolean => resumableSessions.find(token) !== undefined;
+  const node = await joinNodes(app, parts, sessions, isOpen);
+  const store = node?.cluster ?? (config.store ? sessionFiles(config.dataDir) : undefined);
+  const isResumable =
+    node?.isResumable ?? ((token: string): boolean => isOpen(token) || store?.has(hashOf(token)) === true);
+  const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined, node?.counts);
+  const onFailedKey = (reason: string): void => metrics.noteFailedKey(reason);
+  const relayedAddress = node?.relayedAddress;
+  const auth = createAuthGuard({ config, secrets, sessions, isResumable, relayedAddress, onFailedKey });
+  const shared = { ...parts, resumableSessions, store, sessions, telemetry: bothOf(metrics, parts.tracing) };
   await app.register(fastifyWebsocket, {
     options: {
       // Twice the limit, so that a frame slightly too large gets a coded error and the session survives.
       maxPayload: 2 * limits.frameBytes,
       perMessageDeflate: false,
+      // One frame of each client in turn: else 64 KiB of small events of one hold up the others.
+      allowSynchronousEvents: false,
       handleProtocols: (offered: Set<string>) => (offered.has('realtime') ? 'realtime' : false),
     },
     // The plugin's own `preClose` would close every socket without a reason.
     preClose: (done) => done(),
+  });
+  // After the plugin, whose own hook closes the socket of a refused upgrade.
+  addHostGuard(app, config);
+  addConnectionBounds(app, config);
+  // The plugin would upgrade a WebSocket on any other route, too, before it closes it.
+  app.addHook('onRequest', async (request, reply) => {
+    const { url } = request.routeOptions;
+    if (request.ws && url !== realtimePath && url !== twilioPath)
+      await sendProblem(reply, 404, { code: 'not_found', message: 'There is no WebSocket at this address.' });
   });
   await app.register(fastifyStatic, { root: webFolder, prefix: '/web/' });
   await app.register(fastifyStatic, { root: clientFolder, prefix: '/client/', decorateReply: false });
@@ -71,7 +98,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.get('/', (_request, reply) => reply.sendFile('index.html', webFolder));
   addInformation(app, parts, sessions, auth);
   addMetrics(app, metrics, auth);
-  addRealtime(app, shared, auth);
+  addRealtime(app, shared, auth, node?.bringBack);
   addClientSecrets(app, parts, secrets, auth);
   addTwilio(app, shared, auth);
   addCalls(app, shared, auth);
@@ -79,6 +106,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('preClose', async () => {
     await sessions.drain(0);
     resumableSessions.closeAll();
+    await node?.close();
   });
   return app;
 }
@@ -89,10 +117,12 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   const started = process.uptime();
   const asyncapi = asyncapiDocument(version);
   const importedFolder = path.resolve(config.dataDir, 'characters');
-  app.get('/healthz', async (_request, reply) => {
-    reply.code(sessions.draining ? 503 : 200);
+  app.get('/healthz', async (request, reply) => {
+    const status = sessions.draining ? 'draining' : 'ok';
+    reply.code(sessions.draining ? 503 : 200).header('cache-control', 'no-store');
+    if (!auth.isInsider(request)) return { status };
     return {
-      status: sessions.draining ? 'draining' : 'ok',
+      status,
       version,
       uptime_s: Math.round(process.uptime() - started),
       engines: engines.summary,
@@ -103,16 +133,19 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   });
   app.get('/asyncapi.json', async () => asyncapi);
   app.get('/characters', guard, async () => ({
-    characters: [...characters.values()].map(({ id, name, tagline, languages, work, greetings, stage }) => ({
-      id,
-      name,
-      tagline,
-      languages,
-      work: { title: work.title, author: work.author ?? null },
-      greeting: stage?.scene.circumstance ?? greetings[0] ?? null,
-      ...(stage === undefined ? {} : { scene: describeScene(id, stage) }),
-      picture: stage === undefined && hasPicture(path.join(importedFolder, id)),
-    })),
+    ...engineFacts(engines),
+    characters: listingOrder([...characters.values()], config).map(
+      ({ id, name, tagline, languages, work, greetings, stage }) => ({
+        id,
+        name,
+        tagline,
+        languages,
+        work: { title: work.title, author: work.author ?? null },
+        greeting: stage?.scene.circumstance ?? greetings[0] ?? null,
+        ...(stage === undefined ? {} : { scene: describeScene(id, stage) }),
+        picture: stage === undefined && hasPicture(path.join(importedFolder, id)),
+      }),
+    ),
   }));
   app.get('/v1/models', guard, async () => ({
     object: 'list',
@@ -120,7 +153,26 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   }));
 }
 
-/** Forwards telemetry to metrics and tracing. */
+/** Facts of the engines that every user may know: who makes the replies, and which languages are heard. */
+function engineFacts({ summary, llm, recognizer }: Engines) {
+  const omni = summary.find(({ stage }) => stage === 'omni');
+  return {
+    scripted: llm === undefined && omni === undefined,
+    model: omni?.name ?? llm?.model ?? null,
+    hears: omni === undefined ? recognizer.languages : [],
+  };
+}
+
+/** The user's own characters first, then the default one, the others and the scenes. */
+function listingOrder(all: readonly Character[], config: AppParts['config']): Character[] {
+  const rank = ({ id, stage }: Character): number => {
+    if (stage !== undefined) return 3;
+    if (!existsSync(path.join(builtInCharacters, id))) return 0;
+    return id === config.defaultCharacter ? 1 : 2;
+  };
+  return all.toSorted((one, other) => rank(one) - rank(other));
+}
+
 function bothOf(metrics: Telemetry, tracing: Telemetry | undefined): Telemetry {
   if (tracing === undefined) return metrics;
   return {
@@ -139,27 +191,39 @@ function addMetrics(app: FastifyInstance, metrics: Metrics, auth: AuthGuard): vo
   });
 }
 
-function addRealtime(app: FastifyInstance, shared: Omit<SocketDeps, 'visitor'>, auth: AuthGuard): void {
+/** Makes the server one of several nodes, if it is to be one. */
+async function joinNodes(
+  app: FastifyInstance,
+  { config, version }: AppParts,
+  sessions: LiveSessions,
+  isOpen: (token: string) => boolean,
+): Promise<Node | undefined> {
+  if (config.redisUrl === undefined) return undefined;
+  // Loaded only if it is needed.
+  const { openNode } = await import('../cluster/node.ts');
+  const onChange = (isThere: boolean, fault?: unknown): void => {
+    if (isThere) app.log.info('Redis answers again');
+    else app.log.error({ code: 'store_unavailable', fault: String(fault) }, 'Redis does not answer; sessions go on');
+  };
+  return openNode({ config, version, sessions, isOpen, onChange });
+}
+
+function addRealtime(
+  app: FastifyInstance,
+  shared: Omit<SocketDeps, 'caller'>,
+  auth: AuthGuard,
+  bringBack: Node['bringBack'] | undefined,
+): void {
   app.route({
     method: 'GET',
-    url: '/v1/realtime',
-    onRequest: auth.session,
+    url: realtimePath,
+    onRequest: [auth.session, ...(bringBack === undefined ? [] : [bringBack])],
     handler: (_request, reply) =>
       sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
     wsHandler: (socket, request) => {
       shared.sessions.add(socket);
-      const deps = { ...shared, visitor: auth.authenticatedCaller(request) };
-      serveSocket(socket, { ...socketRequest(request.query), beta: speaksBeta(request.headers) }, deps, request.log);
+      const deps = { ...shared, caller: auth.authenticatedCaller(request) };
+      serveSocket(socket, socketRequestOf(request), deps, request.log);
     },
   });
-}
-
-/** The query of a WebSocket URL. If a parameter is repeated, the first value counts. */
-function socketRequest(query: unknown): SocketRequest {
-  const asked: Record<string, string> = {};
-  for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
-    const first = Array.isArray(value) ? value[0] : value;
-    if (first !== undefined) asked[name] = first;
-  }
-  return asked;
 }

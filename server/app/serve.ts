@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import { readCast } from '../cast/cast.ts';
 import { ConfigError, type Config } from '../config/config.ts';
-import { makeDataDir } from '../config/data-dir.ts';
+import { lockDataDir, makeDataDir } from '../config/data-dir.ts';
 import type { CostLog } from '../engines/open-planned.ts';
 import { providerFallbackNotes } from '../telemetry/provider-fallback-notes.ts';
 import { openEngines, type Engines } from '../engines/engines.ts';
@@ -14,9 +14,11 @@ import { LiveSessions } from '../http/live-sessions.ts';
 import { openMemories } from '../memory/memories.ts';
 import { watchVoices } from '../telemetry/open-voice-watch.ts';
 import { openTls } from '../tls/credentials.ts';
-import { sweepJournals } from '../journal/journal.ts';
+import { sweepJournals } from '../journal/journal-file.ts';
 
-/** A running server. */
+/** A node that stops moves 50 sessions a second to the others. */
+const moveApartMs = 20;
+
 export interface RunningServer {
   /** URL that it listens on, such as `http://127.0.0.1:8080`; `https:` if it has a certificate. */
   readonly url: string;
@@ -29,13 +31,27 @@ export interface RunningServer {
 
 /** Opens engines and characters, starts listening, and warms up the models. */
 export async function startServer(config: Config): Promise<RunningServer> {
-  if (config.store || config.memory || config.tlsDev) makeDataDir(config.dataDir, 0o700);
+  // Closed in reverse order, also if the start fails.
+  const opened = new AsyncDisposableStack();
+  try {
+    const hasJournals = config.store && config.redisUrl === undefined;
+    if (hasJournals || config.memory || config.tlsDev) makeDataDir(config.dataDir);
+    if (hasJournals || config.memory) opened.defer(lockDataDir(config.dataDir));
+    return await openServer(config, opened);
+  } catch (fault) {
+    await opened.disposeAsync();
+    throw fault;
+  }
+}
+
+/** Adds what it opens to `opened`. */
+async function openServer(config: Config, opened: AsyncDisposableStack): Promise<RunningServer> {
   const characters = await readCast(config);
   if (!characters.has(config.defaultCharacter))
     throw new ConfigError(
       `DRAMATIS_DEFAULT_CHARACTER is "${config.defaultCharacter}", which does not exist. The characters are: ${[...characters.keys()].join(', ')}.`,
     );
-  if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
+  if (config.store && config.redisUrl === undefined) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
   const tls = await openTls(config);
   const sessions = new LiveSessions(config);
   let logCall: CostLog | undefined;
@@ -46,49 +62,42 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const memoryFaults: unknown[] = [];
   let logMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
   const { otlpEndpoint } = config;
-  // Closed in reverse order, also if the start fails.
-  const opened = new AsyncDisposableStack();
   opened.defer(() => engines.close());
-  try {
-    // Loaded only if tracing is configured.
-    const tracing =
-      otlpEndpoint === undefined
-        ? undefined
-        : (await import('../telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
-    opened.defer(() => tracing?.close());
-    const voiceWatch = watchVoices(engines, (fault) => logVoiceFault?.(fault));
-    opened.defer(() => voiceWatch?.close());
-    const { chatModel, embedder } = engines;
-    const onMemoryFault = (fault: unknown): void => logMemoryFault(fault);
-    const memories = await openMemories({ config, chatModel, embedder, characters, onFault: onMemoryFault });
-    opened.defer(() => memories.close());
-    const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
-    opened.defer(() => app.close());
-    logMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'memory failed');
-    for (const fault of memoryFaults) logMemoryFault(fault);
-    logVoiceFault = (fault) => app.log.warn({ fault: String(fault) }, 'voice similarity was not measured');
-    logCall = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
-    execution.tellTo((facts, text) => app.log.warn(facts, text));
-    // The caller prints the address, so Fastify's own line is suppressed.
-    app.log.level = 'warn';
-    await app.listen({ host: config.host, port: config.port });
-    app.log.level = config.logLevel;
-    await engines.warm(new AbortController().signal, characters.values());
-    opened.defer(lookAtGpu(config, app));
-    return {
-      url: `${tls === undefined ? 'http' : 'https'}://${hostOf(app)}`,
-      app,
-      engines,
-      characters,
-      async close() {
-        await sessions.drain(config.drainSeconds * 1000);
-        await opened.disposeAsync();
-      },
-    };
-  } catch (fault) {
-    await opened.disposeAsync();
-    throw fault;
-  }
+  // Loaded only if tracing is configured.
+  const tracing =
+    otlpEndpoint === undefined
+      ? undefined
+      : (await import('../telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
+  opened.defer(() => tracing?.close());
+  const voiceWatch = watchVoices(engines, (fault) => logVoiceFault?.(fault));
+  opened.defer(() => voiceWatch?.close());
+  const { chatModel, embedder } = engines;
+  const onMemoryFault = (fault: unknown): void => logMemoryFault(fault);
+  const memories = await openMemories({ config, chatModel, embedder, characters, onFault: onMemoryFault });
+  opened.defer(() => memories.close());
+  const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
+  opened.defer(() => app.close());
+  logMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'memory failed');
+  for (const fault of memoryFaults) logMemoryFault(fault);
+  logVoiceFault = (fault) => app.log.warn({ fault: String(fault) }, 'voice similarity was not measured');
+  logCall = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
+  execution.tellTo((facts, text) => app.log.warn(facts, text));
+  // The caller prints the address, so Fastify's own line is suppressed.
+  app.log.level = 'warn';
+  await app.listen({ host: config.host, port: config.port });
+  app.log.level = config.logLevel;
+  await engines.warm(new AbortController().signal, characters.values());
+  opened.defer(lookAtGpu(config, app));
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${hostOf(app)}`,
+    app,
+    engines,
+    characters,
+    async close() {
+      await sessions.drain(config.drainSeconds * 1000, config.redisUrl === undefined ? 0 : moveApartMs);
+      await opened.disposeAsync();
+    },
+  };
 }
 
 function hostOf({ server }: FastifyInstance): string {
@@ -96,10 +105,7 @@ function hostOf({ server }: FastifyInstance): string {
   return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/**
- * Runs `proveProviders` in the background; its module is loaded only if there is a GPU. Returns a function that stops
- * it.
- */
+/** Runs `proveProviders` in the background, if there is a GPU. Returns a function that stops it. */
 function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void> {
   const proving = new AbortController();
   const prove = async (): Promise<void> => {

@@ -38,9 +38,8 @@ export function describeScene(id: string, { scene, cast }: NonNullable<Character
 }
 
 /**
- * Returns the function that casts scenes for a session opened with `opened`. A client that leaves a scene talks to
- * `opened` again, or, if `opened` is a scene itself, to the server's default character. `bound`: a client secret was
- * made for `opened` alone.
+ * Returns the function that casts scenes. A client that leaves a scene talks to `opened` again, or, if that is a scene,
+ * to the default character. `bound`: a client secret was made for `opened` alone.
  */
 export function castScenes(opened: Character, deps: Deps, { bound }: { readonly bound: boolean }): CastScene {
   const alone = opened.stage === undefined ? opened : deps.characters.get(deps.config.defaultCharacter);

@@ -5,6 +5,7 @@ import { CharacterError } from '../../characters/character-error.ts';
 import { loadCharacter, loadCharacters, type Character } from '../../characters/character.ts';
 import { loadSceneCasts } from '../../characters/scene.ts';
 import type { Config } from '../config/config.ts';
+import { noteLine } from '../terminal/text.ts';
 
 /** Folder of the packs shipped with Dramatis. */
 export const builtInCharacters = path.join(import.meta.dirname, '../../characters');
@@ -15,9 +16,8 @@ export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string
 }
 
 /**
- * Loads the characters: built-in packs, then imported ones, then those of the operator's own folder. A later pack
- * replaces an earlier one with the same id. A user's pack that cannot be read is skipped and reported in one line, so
- * that one broken file does not block the rest.
+ * Loads the characters: built-in packs, imported ones, the operator's own. A later pack replaces an earlier one with
+ * its id. One that cannot be read is skipped and reported.
  */
 export async function readCharacters(
   config: CharacterPlaces,
@@ -45,7 +45,7 @@ export async function readCast(
 export type OnSkippedPack = (line: string) => void;
 
 function reportSkipped(line: string): void {
-  process.stderr.write(`Skipped: ${line}\n`);
+  noteLine(`Skipped: ${line}`);
 }
 
 /** A card that is wrong throughout has an error for each field; the first ones are enough. */

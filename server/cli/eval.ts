@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runEval } from '../../eval/cli/eval.ts';
@@ -6,6 +6,8 @@ import type { EvalHost } from '../../eval/host.ts';
 import { keyIn } from '../config/api-keys.ts';
 import { readConfig } from '../config/config.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
+import { withReferences } from './with-references.ts';
+import { noteLine, printable, printLine } from '../terminal/text.ts';
 
 /** `dramatis eval …`: gives the harness a terminal, and starts our own servers for it to measure. */
 export function run(args: string[]): Promise<number> {
@@ -13,7 +15,9 @@ export function run(args: string[]): Promise<number> {
     startServer: startMeasured,
     signal: interruptSignal(),
     environment: process.env,
-    print: (text) => console.log(text),
+    print: (text) => printLine(text),
+    note: noteLine,
+    write: (text) => void process.stdout.write(printable(text)),
     progress: process.stderr,
   });
 }
@@ -32,47 +36,29 @@ async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): R
       ...(await withReferences(folder, config, references)),
       charactersDir,
       tlsDev: false,
+      store: false,
+      memory: false,
       host: '127.0.0.1',
       port: 0,
       logLevel: 'error',
       maxSessions: Math.max(sessions, config.maxSessions),
-      maxSessionsPerKey: Math.max(sessions, config.maxSessionsPerKey),
+      maxSessionsPerKey: Math.max(sessions, config.maxSessions),
       maxSessionsPerAddress: Math.max(sessions, config.maxSessionsPerAddress),
       maxHandshakesPerMinute: 100_000,
       maxAudioRate: Math.min(100, Math.max(audioRate, config.maxAudioRate)),
     });
     const { summary } = server.engines;
-    // A benchmark role has a prompt but no example lines to retrieve.
-    if (
-      summary.some(({ stage, name }) => stage === 'mind' && name === 'retrieval') &&
-      summary.every(({ stage }) => stage !== 'omni')
-    )
-      console.log(
-        'No LLM is configured, so the roles can only give evasive answers: configure one (--llm-base-url, --preset or --engines).',
-      );
     const [entry] = config.apiKeys;
     return {
       url: server.url,
       ...(entry === undefined ? {} : { apiKey: keyIn(entry).key }),
+      // A benchmark role has a prompt but no example lines to retrieve.
+      hasModel:
+        summary.some(({ stage }) => stage === 'omni') ||
+        !summary.some(({ stage, name }) => stage === 'mind' && name === 'retrieval'),
       close: () => server.close(),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Merges the configured engines file with the roles' clips. */
-async function withReferences(
-  folder: string,
-  { engines, preset }: { readonly engines?: string | undefined; readonly preset?: string | undefined },
-  references: Parameters<EvalHost['startServer']>[0]['references'],
-): Promise<{ readonly engines?: string }> {
-  if (Object.keys(references).length === 0) return {};
-  const { readEnginesFile } = await import('../engines/engines-file.ts');
-  const file = engines === undefined ? undefined : readEnginesFile(engines);
-  const chosen = preset === undefined ? {} : { preset };
-  const merged = { ...file, ...chosen, references: { ...file?.references, ...references } };
-  const place = path.join(folder, 'engines.json');
-  await writeFile(place, JSON.stringify(merged));
-  return { engines: place };
 }

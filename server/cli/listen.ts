@@ -5,6 +5,7 @@ import { openEngines } from '../engines/engines.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 import { parseCommand } from '../terminal/commands.ts';
 import { UsageError } from '../terminal/flags.ts';
+import { jsonText, printLine, tellIfSlow } from '../terminal/text.ts';
 
 interface Segment {
   readonly startMs: number;
@@ -20,9 +21,9 @@ export async function run(args: string[]): Promise<number> {
   const [file] = parsed.positionals;
   if (file === undefined) throw new UsageError('Name a recording.');
   const signal = interruptSignal();
-  const engines = await openEngines(parsed.config);
+  const engines = await tellIfSlow('Loading the engines …', openEngines(parsed.config));
   try {
-    const audio = await readAudioFile(file, { sampleRate: engines.vad.sampleRate, signal });
+    const audio = await readAudioFile(file, { sampleRate: engines.vad.sampleRate, mustBeWhole: true, signal });
     const activity = await detectVoice(audio.samples, engines.vad, { signal });
     const { probabilities, windowMs } = activity;
     const segments = segmentsOf(probabilities, windowMs);
@@ -35,8 +36,8 @@ export async function run(args: string[]): Promise<number> {
     const durationMs = (audio.samples.length / audio.sampleRate) * 1000;
     if (parsed.values.json === true) {
       const rounded = probabilities.map((value) => Math.round(value * 1000) / 1000);
-      console.log(
-        JSON.stringify({
+      printLine(
+        jsonText({
           file,
           duration_ms: durationMs,
           window_ms: windowMs,
@@ -76,13 +77,13 @@ function print(
   final: { transcript: string; confidence: number | null; unclear: unknown },
 ): void {
   const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
-  console.log(`${file}: ${seconds(durationMs)}`);
-  console.log(`  speech      ${sparkline(probabilities, Math.max(20, (process.stdout.columns ?? 100) - 16))}`);
-  for (const { startMs, endMs } of segments) console.log(`  segment     ${seconds(startMs)} – ${seconds(endMs)}`);
-  if (segments.length === 0) console.log('  segment     none: no speech detected');
+  printLine(`${file}: ${seconds(durationMs)}`);
+  printLine(`  speech      ${sparkline(probabilities, Math.max(20, (process.stdout.columns ?? 100) - 16))}`);
+  for (const { startMs, endMs } of segments) printLine(`  segment     ${seconds(startMs)} – ${seconds(endMs)}`);
+  if (segments.length === 0) printLine('  segment     none: no speech detected');
   const { unclear } = final as { unclear: { message: string } | null };
-  console.log(`  transcript  ${final.transcript === '' ? `(${unclear?.message ?? 'none'})` : final.transcript}`);
-  if (final.confidence !== null) console.log(`  confidence  ${final.confidence.toFixed(2)}`);
+  printLine(`  transcript  ${final.transcript === '' ? `(${unclear?.message ?? 'none'})` : final.transcript}`);
+  if (final.confidence !== null) printLine(`  confidence  ${final.confidence.toFixed(2)}`);
 }
 
 /** Renders the probabilities as one line of `columns` blocks, each as high as the maximum of its range. */

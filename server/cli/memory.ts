@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
 import { MemoryError, type Correction, type MemoryRecord, type UserKey } from '../memory/record.ts';
 import { exportOf } from '../memory/exported.ts';
 import { memoryFile, MemoryStore } from '../memory/store.ts';
 import { parseCommand } from '../terminal/commands.ts';
-import { textFlag, UsageError } from '../terminal/flags.ts';
+import { requirePlaceFor, textFlag, UsageError } from '../terminal/flags.ts';
 import { table } from '../terminal/table.ts';
+import { jsonText, printable, printableJson, printLine } from '../terminal/text.ts';
 
 const flags = {
   user: { type: 'string', value: 'NAME', help: 'user, by the name that the client gives' },
@@ -21,6 +23,7 @@ const flags = {
   asked: { type: 'string', value: 'TEXT', help: 'correct: what the user said in a turn' },
   answered: { type: 'string', value: 'TEXT', help: 'correct: what the character said in that turn' },
   out: { type: 'string', value: 'FILE', help: 'export: file to write (default: standard output)' },
+  yes: { type: 'boolean', help: 'erase: without asking' },
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
 
@@ -40,16 +43,11 @@ const actions: Readonly<Record<string, (command: MemoryCommand) => void | Promis
   },
   delete({ store, values, id }) {
     store.remove(personIn(store, values), idFrom(id));
-    console.log(
-      values.json === true ? JSON.stringify({ deleted: id }) : `Deleted ${id} and everything derived from it.`,
-    );
+    printLine(values.json === true ? jsonText({ deleted: id }) : `Deleted ${id} and everything derived from it.`);
   },
   export: exportAll,
   move: moveAll,
-  erase({ store, values }) {
-    const count = store.erase(personIn(store, values), textFlag(values.character));
-    console.log(values.json === true ? JSON.stringify({ erased: count }) : `Erased ${count} memories.`);
-  },
+  erase,
 };
 
 /** `dramatis memory`: inspects and edits the characters' memories of users, also while a server runs. */
@@ -75,22 +73,22 @@ export async function run(args: string[]): Promise<number> {
 
 function listPeople({ store, values }: MemoryCommand): void {
   const people = store.people();
-  if (values.json === true) console.log(JSON.stringify(people, undefined, 2));
-  else if (people.length === 0) console.log('There are no memories.');
+  if (values.json === true) printLine(jsonText(people, 2));
+  else if (people.length === 0) printLine('There are no memories.');
   else {
     const rows = people.map(({ user, owner, character, turns, facts, lastAt }) =>
       [user, owner, character, turns, facts, lastAt.slice(0, 16)].map(String),
     );
-    console.log(table(['user', 'key', 'character', 'turns', 'facts', 'last'], rows));
+    printLine(table(['user', 'key', 'character', 'turns', 'facts', 'last'], rows));
   }
 }
 
 function listMemories({ store, values }: MemoryCommand): void {
   const character = textFlag(values.character);
   const memories = store.list(personIn(store, values), character === undefined ? {} : { character });
-  if (values.json === true) console.log(JSON.stringify(memories, undefined, 2));
-  else if (memories.length === 0) console.log('There are no memories of this user.');
-  else console.log(table(['id', 'when', 'character', 'what'], memories.map(rowOf)));
+  if (values.json === true) printLine(jsonText(memories, 2));
+  else if (memories.length === 0) printLine('There are no memories of this user.');
+  else printLine(table(['id', 'when', 'character', 'what'], memories.map(rowOf)));
 }
 
 function rowOf(memory: MemoryRecord): string[] {
@@ -100,8 +98,8 @@ function rowOf(memory: MemoryRecord): string[] {
 }
 
 function print(memory: MemoryRecord, values: Values): void {
-  if (values.json === true) console.log(JSON.stringify(memory, undefined, 2));
-  else for (const [name, value] of Object.entries(memory)) console.log(`${name.padEnd(11)}${value ?? ''}`);
+  if (values.json === true) printLine(jsonText(memory, 2));
+  else for (const [name, value] of Object.entries(memory)) printLine(`${name.padEnd(11)}${value ?? ''}`);
 }
 
 async function exportAll({ store, values }: MemoryCommand): Promise<void> {
@@ -109,11 +107,28 @@ async function exportAll({ store, values }: MemoryCommand): Promise<void> {
   const head = { user: person.user, exported_at: new Date().toISOString() };
   const pieces = exportOf(head, (last) => store.page(person, textFlag(values.character), last));
   const out = textFlag(values.out);
-  if (out === undefined) for await (const piece of pieces) process.stdout.write(piece);
+  if (out !== undefined) requirePlaceFor(out);
+  if (out === undefined || out === '-') for await (const piece of pieces) process.stdout.write(printableJson(piece));
   else {
     await writeFile(out, pieces, { mode: 0o600 });
-    console.log(`Exported the memories of ${person.user} to ${out}.`);
+    printLine(`Exported the memories of ${person.user} to ${out}.`);
   }
+}
+
+/** Cannot be undone, so it asks; where nobody can answer, `--yes` is required. */
+async function erase({ store, values }: MemoryCommand): Promise<void> {
+  const person = personIn(store, values);
+  const character = textFlag(values.character);
+  const whose = `of ${person.user}${character === undefined ? '' : ` with ${character}`}`;
+  if (values.yes !== true) {
+    if (!process.stdin.isTTY) throw new UsageError(`To erase all memories ${whose}, add --yes.`);
+    const question = createInterface({ input: process.stdin, output: process.stderr });
+    const answer = await question.question(printable(`Erase all memories ${whose}? They cannot be restored. [y/N] `));
+    question.close();
+    if (!/^y(es)?$/i.test(answer.trim())) return printLine('Nothing was erased.');
+  }
+  const count = store.erase(person, character);
+  printLine(values.json === true ? jsonText({ erased: count }) : `Erased ${count} memories.`);
 }
 
 /** Moves one user to another name or key; without a name, all users of a key, for example after a key change. */
@@ -131,7 +146,7 @@ function moveAll({ store, values }: MemoryCommand): void {
   const from = movesUser ? personIn(store, values) : { owner: String(key) };
   const owner = toKey ?? from.owner;
   const count = store.move(from, 'user' in from ? { owner, user: toUser ?? from.user } : { owner });
-  console.log(values.json === true ? JSON.stringify({ moved: count }) : `Moved ${count} memories.`);
+  printLine(values.json === true ? jsonText({ moved: count }) : `Moved ${count} memories.`);
 }
 
 /** Resolves the named user; if two keys have a user of that name, `--key` decides. */

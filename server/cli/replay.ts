@@ -7,15 +7,15 @@ import { Replayer, type ReplayedTurn, type ReplayResult } from '../protocol/repl
 import { interruptSignal } from '../terminal/interrupt.ts';
 import { openTargetServer } from './target-server.ts';
 import { parseCommand } from '../terminal/commands.ts';
-import { requireFlag, requireFolderOf, textFlag, UsageError } from '../terminal/flags.ts';
-import { printable } from '../terminal/text.ts';
+import { requireFlag, requirePlaceFor, textFlag, UsageError } from '../terminal/flags.ts';
+import { jsonText, outputOf } from '../terminal/text.ts';
 import { waterfall } from '../terminal/waterfall.ts';
 
 /** `dramatis replay`: streams recordings to a server as a client does, and prints the conversation. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('replay', 'FILE… --character ID [--out reply.wav] [--json]', args, {
     character: { type: 'string', value: 'ID', help: 'character to talk to' },
-    out: { type: 'string', value: 'FILE', help: 'write all replies to this WAV file' },
+    out: { type: 'string', value: 'FILE', help: 'write all replies to this WAV file; - for standard output' },
     json: { type: 'boolean', help: 'print one JSON object per file' },
     vad: { type: 'boolean', help: 'use the server’s VAD, as with an open microphone' },
     url: { type: 'string', value: 'URL', help: 'a running server (default: starts one)' },
@@ -24,10 +24,12 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals: files, config } = parsed;
   if (files.length === 0) throw new UsageError('Name at least one recording.');
   const character = requireFlag(values.character, 'character');
-  if (typeof values.out === 'string') requireFolderOf(values.out);
+  const out = textFlag(values.out);
+  if (out !== undefined) requirePlaceFor(out);
+  const { target, tell } = outputOf(out ?? '');
   const signal = interruptSignal();
   const recordings = await Promise.all(
-    files.map((file) => readAudioFile(file, { sampleRate: wireSampleRate, signal })),
+    files.map((file) => readAudioFile(file, { sampleRate: wireSampleRate, mustBeWhole: true, signal })),
   );
   const server = await openTargetServer(textFlag(values.url), config);
   const replies: Buffer[] = [];
@@ -40,15 +42,15 @@ export async function run(args: string[]): Promise<number> {
       replies.push(...result.turns.flatMap((turn) => turn.replyPcm16));
       if (result.errors.length > 0) failures += 1;
       const file = files[index] ?? '';
-      console.log(values.json === true ? JSON.stringify(asJson(file, result)) : asText(file, character, result));
+      tell(values.json === true ? jsonText(asJson(file, result)) : asText(file, character, result));
     }
     await replayer.close();
   } finally {
     await server.close();
   }
-  if (typeof values.out === 'string') {
-    await writeWav(values.out, floatsFromPcm16(Buffer.concat(replies)), wireSampleRate);
-    if (values.json !== true) console.log(`Replies written to ${values.out}.`);
+  if (out !== undefined) {
+    await writeWav(target, floatsFromPcm16(Buffer.concat(replies)), wireSampleRate);
+    if (values.json !== true) tell(`Replies written to ${out}.`);
   }
   return failures === 0 ? 0 : 1;
 }
@@ -84,7 +86,7 @@ function asText(file: string, character: string, result: ReplayResult): string {
       lines.push(`  end of speech to first audio at the client: ${turn.firstAudioMs.toFixed(0)} ms`, '');
   }
   for (const error of result.errors) lines.push(`  error ${error.code}: ${error.message}`);
-  return printable(lines.join('\n'));
+  return lines.join('\n');
 }
 
 function secondsOf(turn: ReplayedTurn): number {

@@ -1,5 +1,6 @@
 import type { Message } from '../../agents/chat.ts';
 import type { Feelings } from '../../agents/feelings.ts';
+import { CharacterError } from '../../characters/character-error.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import { concatSamples } from '../../voices/audio.ts';
@@ -13,14 +14,16 @@ import type { MessageItem, Speaker } from '../session/contract/item.ts';
 import { Moods } from '../session/history/participants.ts';
 import type { Responder } from '../session/contract/responder.ts';
 import { TurnTimings } from '../session/contract/turn-timings.ts';
+import { scriptedNote } from './scripted-note.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 import { parseCommand } from '../terminal/commands.ts';
-import { numberFlag, UsageError } from '../terminal/flags.ts';
+import { numberFlag, requirePlaceFor, textFlag, UsageError } from '../terminal/flags.ts';
+import { noteLine, outputOf, tellIfSlow } from '../terminal/text.ts';
 
 /** `dramatis scene`: plays a scene with several characters, each in its own voice. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('scene', 'ID [--out FILE] [--turns N]', args, {
-    out: { type: 'string', value: 'FILE', help: 'WAV file to write' },
+    out: { type: 'string', value: 'FILE', help: 'WAV file to write; - for standard output' },
     turns: { type: 'string', value: 'N', help: 'most turns to play (default: that of the scene)' },
   });
   if (parsed === undefined) return 0;
@@ -30,32 +33,37 @@ export async function run(args: string[]): Promise<number> {
   const scene = cast.get(sceneModel(id));
   if (scene?.stage === undefined) {
     const known = scenes.map((each) => each.id.slice(sceneModel('').length)).join(', ');
-    throw new UsageError(`${id === '' ? 'Name a scene' : `There is no scene "${id}"`}. The scenes are: ${known}.`);
+    if (id === '') throw new UsageError(`Name a scene. The scenes are: ${known}.`);
+    throw new CharacterError(`There is no scene "${id}". The scenes are: ${known}.`);
   }
   const turns = numberFlag(parsed.values.turns, 'turns', { min: 1, isWhole: true }) ?? scene.stage.scene.turns;
-  const { out } = parsed.values;
+  const out = textFlag(parsed.values.out);
+  if (out !== undefined) requirePlaceFor(out);
+  const { target, tell } = outputOf(out ?? '');
   const signal = interruptSignal();
-  const engines = await openEngines(parsed.config);
+  const engines = await tellIfSlow('Loading the engines …', openEngines(parsed.config));
+  const note = scriptedNote(parsed.config);
+  if (note !== undefined) noteLine(note);
   try {
-    console.log(`${scene.name}\n\n${scene.stage.scene.circumstance}\n`);
+    tell(`${scene.name}\n\n${scene.stage.scene.circumstance}\n`);
     const responder = engines.responderFor(scene);
     const blocks: Float32Array[] = [];
     const moods = new Moods(systemClock, scene.stage.cast);
     const history: Message[] = [];
     let samples = 0;
     for (let turn = 0; turn < turns; turn += 1) {
-      const played = await play(responder, history, { speaks: typeof out === 'string', signal, moods });
+      const played = await play(responder, history, { speaks: out !== undefined, signal, moods });
       if (played === undefined) break;
       const line = [...played.actions, played.text].join(' ');
       history.push({ role: 'assistant', name: played.speaker.name, text: line });
-      const at = typeof out === 'string' ? `${clockTime(samples / wireSampleRate)} ` : '';
-      console.log(`${at}${played.speaker.name}: ${line}\n`);
+      const at = out !== undefined ? `${clockTime(samples / wireSampleRate)} ` : '';
+      tell(`${at}${played.speaker.name}: ${line}\n`);
       blocks.push(...played.blocks);
       samples += played.blocks.reduce((sum, { length }) => sum + length, 0);
     }
-    if (typeof out === 'string') {
-      await writeWav(out, concatSamples(blocks), wireSampleRate);
-      console.log(
+    if (out !== undefined) {
+      await writeWav(target, concatSamples(blocks), wireSampleRate);
+      tell(
         `${out}: ${(samples / wireSampleRate).toFixed(1)} s, ${history.length} turn${history.length === 1 ? '' : 's'}`,
       );
     }

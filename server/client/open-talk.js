@@ -4,6 +4,7 @@ import { EventQueue } from './event-queue.js';
 import { ResumableConnection } from './connection/resumable-connection.js';
 import { openOpus } from './audio/opus.js';
 import { Player, UNSOLICITED } from './audio/player.js';
+import { HeardLips } from './mouth/mouth.js';
 import { ReplyRequest } from './reply-request.js';
 import { whenOnline } from './connection/when-online.js';
 
@@ -44,6 +45,7 @@ class OpenTalk {
   #events = new EventQueue();
   #link;
   #player;
+  mouth = new HeardLips();
   #request;
   #devices;
   // A socket that looks open is dead after a network change.
@@ -55,6 +57,8 @@ class OpenTalk {
   /** @type {(error: TalkError) => void} */
   #fail = () => {};
   #hasSession = false;
+  /** Responses that began here. @type {Set<string>} */
+  #begun = new Set();
   #isOver = false;
 
   /** @param {TalkOptions} options */
@@ -65,7 +69,9 @@ class OpenTalk {
       diagnose: () => diagnose(options),
       character: options.character,
       thoughts: options.thoughts,
+      visemes: options.visemes,
       keptAudioMs: options.keptAudioMs ?? KEPT_AUDIO_MS,
+      resumption: options.resumption,
       clock: options.clock,
       onEvent: (event) => this.#take(event),
       onStatus: (event) => this.#changed(event),
@@ -96,6 +102,10 @@ class OpenTalk {
 
   get opened() {
     return this.#opened;
+  }
+
+  get resumption() {
+    return this.#link.resumption;
   }
 
   get isPlaying() {
@@ -172,8 +182,21 @@ class OpenTalk {
 
   /** @param {ServerEvent} event */
   #take(event) {
+    if (this.#isOfEarlierPage(event)) return;
     this.#player.take(event);
     if (!this.#request.take(event)) this.#tell(event);
+  }
+
+  /**
+   * Returns true for events of a response that began on the page before this one.
+   *
+   * @param {ServerEvent} event
+   */
+  #isOfEarlierPage(event) {
+    if (this.#options.resumption === undefined) return false;
+    if (event.type === 'response.created') this.#begun.add(event.response.id);
+    const id = 'response' in event ? event.response.id : 'response_id' in event ? event.response_id : undefined;
+    return id !== undefined && !this.#begun.has(id);
   }
 
   /** @param {ConnectionEvent} event */
@@ -211,6 +234,7 @@ class OpenTalk {
 
   /** @param {TalkEvent} event */
   #tell(event) {
+    this.mouth.take(event);
     if (this.#options.onEvent === undefined) this.#events.push(event);
     else this.#options.onEvent(event);
   }

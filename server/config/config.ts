@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { conflictIn } from './conflicts.ts';
-import { facts, groups, settingsSchema, type Config, type SettingFacts } from './settings.ts';
+import { groups, settingsSchema, type Config } from './settings.ts';
+import { facts, type SettingFacts } from './setting-types.ts';
 
 export type { Config };
 
@@ -55,9 +56,8 @@ function shownDefault(value: unknown): string | undefined {
 }
 
 /**
- * Reads the configuration. `flags` (by setting name) override `environment`, which overrides the file, which overrides
- * the defaults. Throws `ConfigError` on an invalid value, on an unknown key in the file, and if the server would be
- * reachable by others without a key.
+ * Reads the configuration: `flags` before `environment` before the file before the defaults. Throws `ConfigError` on an
+ * invalid value, an unknown key, and if others could reach the server without a key.
  */
 export function readConfig(sources: {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;

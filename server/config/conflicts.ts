@@ -1,14 +1,30 @@
 import { isIP } from 'node:net';
+import { limits } from '../limits/limits.ts';
+import { keyIn } from './api-keys.ts';
 import { isLoopback, isWildcard } from './loopback.ts';
 import type { Config } from './settings.ts';
 
 /** Describes a contradiction between settings that are each valid, and how to fix it. Undefined if there is none. */
 export function conflictIn(config: Config): string | undefined {
-  return exposureConflict(config) ?? tlsConflict(config) ?? serverConflict(config) ?? callConflict(config);
+  return (
+    exposureConflict(config) ??
+    tlsConflict(config) ??
+    serverConflict(config) ??
+    callConflict(config) ??
+    clusterConflict(config)
+  );
 }
 
 function exposureConflict({ apiKeys, host }: Config): string | undefined {
-  if (apiKeys.length > 0 || isLoopback(host)) return undefined;
+  if (isLoopback(host)) return undefined;
+  const least = limits.keyCharacters.value;
+  if (apiKeys.some((entry) => keyIn(entry).key.length < least)) {
+    return (
+      `HOST is ${host}, which others can reach, but DRAMATIS_API_KEYS has a key that could be guessed: each needs at ` +
+      `least ${least} characters. This makes one: node -p "crypto.randomBytes(24).toString('base64url')"`
+    );
+  }
+  if (apiKeys.length > 0) return undefined;
   return (
     `HOST is ${host}, which others can reach, but DRAMATIS_API_KEYS is not set: anyone could use this server. ` +
     'Set DRAMATIS_API_KEYS to one or more secret keys, or HOST to 127.0.0.1.'
@@ -39,6 +55,30 @@ function serverConflict({ llmBaseUrl, llmModel, embeddingsBaseUrl, embeddingsMod
       return `${prefix}_BASE_URL contains a user name or password: put the key into ${prefix}_API_KEY.`;
   }
   return undefined;
+}
+
+function clusterConflict({ redisUrl, nodeUrl, clusterKey, store }: Config): string | undefined {
+  const least = limits.keyCharacters.value;
+  const needed = [
+    ['DRAMATIS_REDIS_URL', redisUrl],
+    ['DRAMATIS_NODE_URL', nodeUrl],
+    ['DRAMATIS_CLUSTER_KEY', clusterKey],
+  ] as const;
+  const [given] = needed.find(([, value]) => value !== undefined) ?? [];
+  const [missing] = needed.find(([, value]) => value === undefined) ?? [];
+  if (given === undefined) return undefined;
+  if (missing !== undefined) return `${given} is set but ${missing} is not: a node of several needs both.`;
+  if (!store) {
+    return (
+      'DRAMATIS_REDIS_URL is set but DRAMATIS_STORE is not: sessions are kept in Redis only if you agree that ' +
+      'conversations are stored there. Set DRAMATIS_STORE=true.'
+    );
+  }
+  if ((clusterKey ?? '').length >= least) return undefined;
+  return (
+    `DRAMATIS_CLUSTER_KEY could be guessed: it needs at least ${least} characters. ` +
+    `This makes one: node -p "crypto.randomBytes(24).toString('base64url')"`
+  );
 }
 
 function callConflict(config: Config): string | undefined {

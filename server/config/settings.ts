@@ -3,9 +3,11 @@ import path from 'node:path';
 import { z } from 'zod';
 import { recipeNames } from '../../agents/recipe-names.ts';
 import { withoutBrackets } from './loopback.ts';
+import { clusterSettings, limitSettings, sessionSettings } from './session-settings.ts';
 import {
   count,
   execution,
+  facts,
   httpUrl,
   ipAddress,
   list,
@@ -18,24 +20,8 @@ import {
   turnUrl,
 } from './setting-types.ts';
 
-/** Documentation of a setting, beside its type and default. */
-export interface SettingFacts {
-  readonly help: string;
-  /** Markdown added to the help text in SETTINGS.md. */
-  readonly more?: string;
-  /** Placeholder of the value in the help text; `N` for numbers. */
-  readonly value?: string;
-  /** Default as the documentation shows it, if the schema has none or it depends on the machine. */
-  readonly shown?: string;
-  /** Environment variable, if it is not `DRAMATIS_` and the name. */
-  readonly env?: string;
-  /** Masked by `--print-config`. */
-  readonly secret?: boolean;
-}
-
-/** Documentation of the settings, by schema. */
-export const facts = z.registry<SettingFacts>();
 const sha256 = z.hash('sha256').optional();
+
 const defaultDataDir = path.join(process.env['XDG_DATA_HOME'] ?? path.join(homedir(), '.local', 'share'), 'dramatis');
 
 /** Every setting, by group. Flags and environment variables are derived from the names; SETTINGS.md is generated. */
@@ -57,6 +43,11 @@ export const groups = {
     allowedOrigins: list.prefault([]).register(facts, {
       value: 'ORIGINS',
       help: 'web origins that may connect besides the server’s own page, comma-separated',
+    }),
+    allowedHosts: list.prefault([]).register(facts, {
+      value: 'HOSTS',
+      help: 'host names, besides those of this machine, under which a server without keys answers, comma-separated',
+      more: 'Such as the name of a reverse proxy. A web page under another name is refused (DNS rebinding).',
     }),
     trustProxy: numeric(z.number().int().min(0).max(10)).default(0).register(facts, {
       help: 'number of reverse proxies in front, whose X-Forwarded-For is trusted',
@@ -187,52 +178,9 @@ export const groups = {
       help: 'threads for each local engine',
     }),
   },
-  Sessions: {
-    store: onOff.default(false).register(facts, {
-      help: 'keep resumable sessions on disk, so that they survive a restart (stores conversations)',
-    }),
-    memory: onOff.default(false).register(facts, {
-      help: 'let characters remember users whom clients name, until deleted (stores conversations)',
-      more: 'See [Memory](memory/MEMORY.md).',
-    }),
-    resumeGraceSeconds: numeric(z.number().min(0).max(3_600))
-      .default(60)
-      .register(facts, { help: 'how long a disconnected client may resume its session' }),
-    keptAudioSeconds: numeric(z.number().min(0).max(3_600)).default(5).register(facts, {
-      help: 'audio kept per session for conversation.item.retrieve; older audio is dropped, its text stays',
-      more: '5 s are 0.5 MB.',
-    }),
-  },
-  Limits: {
-    maxSessions: numeric(count.max(10_000)).default(64).register(facts, { help: 'concurrent sessions' }),
-    maxSessionMinutes: numeric(count.max(24 * 60))
-      .default(60)
-      .register(facts, { help: 'longest session' }),
-    maxSessionsPerKey: numeric(count.max(10_000)).default(64).register(facts, {
-      help: 'concurrent sessions with one key, or with client secrets made with it',
-    }),
-    maxSessionsPerAddress: numeric(count.max(10_000)).default(32).register(facts, {
-      help: 'concurrent sessions from one address (IPv6: one /64)',
-    }),
-    maxHandshakesPerMinute: numeric(count.max(100_000)).default(300).register(facts, {
-      help: 'new sessions from one address per minute',
-    }),
-    maxRequests: numeric(count.max(10_000)).default(16).register(facts, {
-      help: 'concurrent chat, speech and transcription requests',
-    }),
-    maxEventsPerSecond: numeric(count.max(100_000)).default(200).register(facts, {
-      help: 'average events per second from one client; bursts of ten times as many',
-    }),
-    maxAudioRate: numeric(z.number().min(1).max(100)).default(4).register(facts, {
-      help: 'average audio from one client, as a multiple of real time; bursts of ten minutes',
-    }),
-    handshakeTimeoutMs: numeric(z.number().int().min(100).max(120_000))
-      .default(10_000)
-      .register(facts, { help: 'timeout of the handshake' }),
-    drainSeconds: numeric(z.number().min(0).max(3_600))
-      .default(10)
-      .register(facts, { help: 'how long replies may continue when the server is stopped' }),
-  },
+  Sessions: sessionSettings,
+  Limits: limitSettings,
+  'Many nodes': clusterSettings,
   'WebRTC and phone calls': {
     webrtcHost: ipAddress.optional().register(facts, {
       value: 'ADDRESS',
@@ -263,10 +211,13 @@ export const groups = {
       secret: true,
       help: 'password on the TURN server',
     }),
+    twilio: onOff.default(false).register(facts, {
+      help: 'accept phone calls at /v1/twilio without the auth token, so unsigned',
+    }),
     twilioAuthToken: text.optional().register(facts, {
       value: 'TOKEN',
       secret: true,
-      help: 'auth token of your Twilio account; phone calls not signed with it are refused',
+      help: 'auth token of your Twilio account: accepts phone calls at /v1/twilio that are signed with it',
     }),
   },
   'Logs and traces': {
@@ -292,6 +243,7 @@ export const settingsSchema = z.strictObject({
   ...groups['Local models'],
   ...groups.Sessions,
   ...groups.Limits,
+  ...groups['Many nodes'],
   ...groups['WebRTC and phone calls'],
   ...groups['Logs and traces'],
 });

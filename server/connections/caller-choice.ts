@@ -11,9 +11,7 @@ interface Choice {
   readonly characters: ReadonlyMap<string, Character>;
 }
 
-/**
- * Resolves a model name to a character. A stock client that names an OpenAI model, or none, gets the default character.
- */
+/** Resolves a model name to a character; without a name, or for an OpenAI model, to the default character. */
 export function characterFor(model: string | undefined, deps: Choice): Character | undefined {
   const named = model === undefined ? undefined : deps.characters.get(model);
   if (named !== undefined) return named;

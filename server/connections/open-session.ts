@@ -6,17 +6,18 @@ import type { Engines } from '../engines/engines.ts';
 import type { Access } from '../http/access.ts';
 import type { Caller, LiveSessions } from '../http/live-sessions.ts';
 import type { Journal } from '../journal/journal.ts';
+import { journalVersion, type JournalLine } from '../journal/lines.ts';
 import type { RestoredSession } from '../journal/restore.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { SessionMemory } from '../memory/session-memory.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { openConnection, type Connection, type ConnectionParts, type OpenedSession } from '../realtime/connection.ts';
-import { newId } from '../realtime/new-id.ts';
+import { newId } from '../realtime/wire-event.ts';
 import type { Client, Peer } from '../realtime/peer.ts';
 import { trackCastChange, type CastChange, type Casting } from '../realtime/wire-scene.ts';
 import { sessionIn, type WireSession } from '../realtime/wire-session.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
-import { errorObject } from '../session/contract/errors.ts';
+import { errorObject, errorTable } from '../session/contract/errors.ts';
 import type { Problem, SessionListener } from '../session/contract/events.ts';
 import type { Ports } from '../session/contract/ports.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -35,11 +36,9 @@ export interface SessionDeps {
   readonly telemetry: Telemetry;
   readonly voiceWatch?: VoiceWatch | undefined;
   readonly memories?: Memories | undefined;
-  /** The authenticated caller. */
-  readonly visitor: Caller & Access;
+  readonly caller: Caller & Access;
 }
 
-/** Options of a new session. */
 export interface SessionOptions {
   readonly character: Character;
   /** The name that the client asked for. */
@@ -64,7 +63,6 @@ export interface SessionPeer extends Peer {
   close(reason: CloseReason): void;
 }
 
-/** Opens a session for a peer. */
 export function openSession(
   options: SessionOptions,
   peer: SessionPeer,
@@ -74,33 +72,37 @@ export function openSession(
   const { character, client, journal, restored } = options;
   const { config, engines, clock = systemClock } = deps;
   const { vad, turnDetector, speakerEncoder, recognizer } = engines;
-  let ending: 'ended' | 'server_stopping' | 'session_expired' = 'ended';
+  let ending: 'ended' | 'server_stopping' | 'moved' | 'session_expired' = 'ended';
   const end = (because: typeof ending): void => {
     ending = because;
     connection.close();
   };
-  const place = deps.sessions.enter(deps.visitor, () => {
+  const place = deps.sessions.enter(deps.caller, () => {
     // The stored journal is kept, for the next process to restore.
     journal?.close();
-    end('server_stopping');
+    end(journal?.log.isShared === true ? 'moved' : 'server_stopping');
   });
   const onFault = (fault: unknown): void =>
     log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session failed');
   const sessionMs = config.maxSessionMinutes * 60_000;
+  const cast = castOf(options, deps);
+  // The greetings are synthesized while the client reads what the session is, and no longer than it stays.
+  const life = new AbortController();
+  void cast.casting.responder.prepare?.({ signal: life.signal });
   const connection = openConnection(
     {
       ...options,
-      ...castOf(options, deps),
+      ...cast,
       engines: { vad, turnDetector, speakerEncoder },
       recognizer: recognizer.name,
       bounds: {
-        draftsPerTurn: config.speculativeRepliesPerTurn,
+        speculativeRepliesPerTurn: config.speculativeRepliesPerTurn,
         aheadMs: config.playoutAheadMs,
         keptAudioMs: config.keptAudioSeconds * 1000,
         sessionMs,
       },
       ports: { clock, newId, onFault },
-      inflow: createInputRateLimit(config, () => clock.now()),
+      inflow: createInputRateLimit(config, clock.now.bind(clock)),
       ...listenersOf(options, deps, peer, onFault, place),
     },
     peer,
@@ -110,6 +112,7 @@ export function openSession(
   const stayOpen = startSessionLimit(peer, limit);
   void connection.done.then((reason) => {
     stayOpen();
+    life.abort();
     place.leave();
     log.info({ session: connection.id, reason }, 'session closed');
     peer.close(reason === 'client_too_slow' ? reason : ending);
@@ -121,9 +124,8 @@ export function openSession(
 function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionParts, 'casting' | 'castScene'> {
   const { character } = options;
   const responder = deps.engines.responderFor(character);
-  void responder.prepare?.({ signal: AbortSignal.timeout(60_000) });
   const casting: Casting = { character, responder, about: aboutSession(options, deps) };
-  return { casting, castScene: castScenes(character, deps, { bound: deps.visitor.secret !== undefined }) };
+  return { casting, castScene: castScenes(character, deps, { bound: deps.caller.secret !== undefined }) };
 }
 
 /** All that follow the events of a session, and its memory. */
@@ -135,26 +137,43 @@ function listenersOf(
   place: SessionListener,
 ): Pick<ConnectionParts, 'listen' | 'recall'> {
   const { character, journal, restored, intent } = options;
-  const { memories, visitor, telemetry } = deps;
+  const { memories, caller, telemetry } = deps;
   const others = trackCastChange(character, restored?.session);
   const isRemembered = intent !== 'transcription';
-  const memory = isRemembered ? memories?.follow(visitor.owner ?? '', character, onFault) : undefined;
+  const warn = warnings(peer, options.client);
+  const onLoss = (): void => warn('memory_not_stored');
+  const memory = isRemembered ? memories?.follow(caller.owner ?? '', character, { onFault, onLoss }) : undefined;
   return {
     recall: async (history, call) => (others.is ? [] : ((await memory?.recall(history, call)) ?? [])),
     listen: (opened) => {
-      if (restored === undefined) journal?.write(openingLine(opened.id, options, visitor));
+      if (restored === undefined) journal?.write(openingLine(opened.id, options, caller));
       const about = { session: opened.id, character: character.id };
       const listeners = [
         others,
         // Before the journal: a resumed session counts what the journal holds as remembered.
         memory && remember(memory, options, opened, others),
         journal,
+        journal && {
+          note() {
+            if (journal.log.isFailing) warn('session_not_stored');
+          },
+        },
         { note: (event) => telemetry.note(event, about) },
         voiceListener(options, deps, peer, others),
         place,
       ] satisfies (SessionListener | undefined)[];
       return listeners.filter((listener) => listener !== undefined);
     },
+  };
+}
+
+/** Returns a function that tells the client of something that is lost, once, if it asked for notices. */
+function warnings(peer: Peer, { notice }: Client): (code: 'session_not_stored' | 'memory_not_stored') => void {
+  const told = new Set<string>();
+  return (code) => {
+    if (notice !== true || told.has(code)) return;
+    told.add(code);
+    peer.send({ type: 'x_dramatis.warning', event_id: newId('event'), code, message: errorTable[code][1] });
   };
 }
 
@@ -199,10 +218,13 @@ function voiceListener(
   };
 }
 
-function openingLine(id: string, options: SessionOptions, visitor: Access): Parameters<Journal['write']>[0] {
+function openingLine(id: string, options: SessionOptions, caller: Access): JournalLine {
   const { character, model, intent, client } = options;
-  const user = userOf(options, visitor) ?? undefined;
-  return { type: 'open', id, character: character.id, model, intent, beta: client.beta, user };
+  const user = userOf(options, caller) ?? undefined;
+  const { owner, secret } = caller;
+  const bySecret = secret !== undefined;
+  const who = { character: character.id, model, intent, beta: client.beta, user, owner, bySecret };
+  return { type: 'open', version: journalVersion, id, ...who };
 }
 
 /** The user that the character remembers. A client secret determines it; null if the secret names no user. */
@@ -214,15 +236,12 @@ function userOf(
   return restored?.user ?? user;
 }
 
-const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice', 'cues', 'thoughts'] as const;
+const knownExtensions = 'heard binary opus resume hold nod notice cues thoughts visemes phones'.split(' ');
 
-/**
- * The session's own fields in `session.created`: the user, the character, extensions, and the resume token if there is
- * one.
- */
-function aboutSession(options: SessionOptions, { engines, voiceWatch, visitor }: SessionDeps): Record<string, unknown> {
+/** Our own fields in `session.created`: the user, the character, extensions, and the resume token if any. */
+function aboutSession(options: SessionOptions, { engines, voiceWatch, caller }: SessionDeps): Record<string, unknown> {
   const { character, resume } = options;
-  const user = userOf(options, visitor);
+  const user = userOf(options, caller);
   return {
     ...(user === undefined ? {} : { user }),
     ...sessionExtras(character, engines),

@@ -1,9 +1,9 @@
-import type { WebSocket } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 import { limits } from '../protocol/limits.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
+import { FairReading } from './fair-reading.ts';
 
-/** Reason for closing a session's connection. */
-export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'session_expired';
+export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'moved' | 'session_expired';
 
 /** A transport to the client: one live connection that carries frames. */
 export interface Transport {
@@ -11,10 +11,7 @@ export interface Transport {
   send(frame: string | Uint8Array): boolean;
   /** Asks the client for a response that arrives after everything it has sent so far. */
   probe(answered: () => void): void;
-  /**
-   * Called when there is room again after `send` returned false. A transport that never calls it is tried again with
-   * the next frame.
-   */
+  /** Called when there is room again after `send` returned false; a transport may also wait for the next frame. */
   onRoom?: () => void;
   /** Closes the transport because another replaced it, or because the session has ended. */
   close(reason: 'replaced' | CloseReason): void;
@@ -28,6 +25,7 @@ export const closeCodes = {
   policy: 1008,
   tryLater: 1013,
   replaced: 4001,
+  moved: 4002,
 } as const;
 
 /** Unsent bytes at which reading from a slow client stops, and at which it goes on. */
@@ -37,29 +35,25 @@ const resumeBytes = 128 * 1024;
 
 const pingMs = 25_000;
 
+/** The part of a socket that a transport uses. */
+type CarrierSocket = Pick<
+  WebSocket,
+  'send' | 'close' | 'terminate' | 'pause' | 'resume' | 'ping' | 'on' | 'off' | 'bufferedAmount' | 'readyState' | 'OPEN'
+>;
+
 /**
- * A WebSocket as a transport of frames. Pauses reading from a client that falls behind until it has caught up; a client
- * that does not read at all is disconnected. A frame of any size is accepted while at most `limits.unsentBytes` are
- * unsent.
+ * A WebSocket as a transport. Pauses reading from a client that falls behind, and from one that sends more than talks
+ * need while the server is busy; disconnects one that does not read at all. Takes a frame of any size while at most
+ * `limits.unsentBytes` are unsent.
  */
 export function socketTransport(
-  socket: Pick<
-    WebSocket,
-    | 'send'
-    | 'close'
-    | 'terminate'
-    | 'pause'
-    | 'resume'
-    | 'ping'
-    | 'on'
-    | 'off'
-    | 'bufferedAmount'
-    | 'readyState'
-    | 'OPEN'
-  >,
+  socket: CarrierSocket,
+  clock: Clock = systemClock,
+  reading = new FairReading(() => clock.now()),
 ): Transport {
   let paused = false;
   let full = false;
+  const inTurn = readInTurn(socket, clock, reading, () => void (!paused && socket.resume()));
   const catchUp = (): void => {
     if (socket.bufferedAmount > resumeBytes) return;
     if (full) {
@@ -68,7 +62,7 @@ export function socketTransport(
     }
     if (!paused || socket.bufferedAmount > resumeBytes) return;
     paused = false;
-    socket.resume();
+    if (!inTurn.isWaiting()) socket.resume();
   };
   const carrier: Transport = {
     send(frame) {
@@ -96,11 +90,45 @@ export function socketTransport(
       // A client that does not read would not read a close frame either.
       if (reason === 'client_too_slow') return socket.terminate();
       // Reading must go on to get the answer to the close frame.
-      if (paused) socket.resume();
+      const isWaiting = inTurn.isWaiting();
+      inTurn.stop();
+      if (paused || isWaiting) socket.resume();
       socket.close(closeCodes[reason], reason);
     },
   };
   return carrier;
+}
+
+/** Pauses reading while `reading` says so, then calls `resume`; no longer after `stop`. */
+function readInTurn(
+  socket: Pick<WebSocket, 'on' | 'pause'>,
+  clock: Clock,
+  reading: FairReading,
+  resume: () => void,
+): { isWaiting(): boolean; stop(): void } {
+  let stopWaiting: (() => void) | undefined;
+  let stopped = false;
+  const wait = (): void => {
+    const { waitMs } = reading;
+    stopWaiting = waitMs === 0 ? undefined : clock.after(waitMs, wait);
+    if (stopWaiting === undefined) resume();
+    else socket.pause();
+  };
+  socket.on('message', (data: RawData) => {
+    reading.took(sizeOf(data));
+    if (!stopped && stopWaiting === undefined && reading.waitMs > 0) wait();
+  });
+  const stop = (): void => {
+    stopped = true;
+    stopWaiting?.();
+    stopWaiting = undefined;
+  };
+  socket.on('close', stop);
+  return { isWaiting: () => stopWaiting !== undefined, stop };
+}
+
+function sizeOf(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength;
 }
 
 /** Sends pings with numbered payloads. Only the answer to the latest one is reported. */
@@ -152,9 +180,8 @@ export interface FrameBuffer {
 }
 
 /**
- * Encodes a text as UTF-8 into a pooled buffer, which is reused after `release`. A new buffer for each audio frame
- * would be most of the garbage of a server with many sessions, and buffers are only collected with the old generation.
- * Returns undefined if the text is too short for that to matter, or too long.
+ * Encodes a text as UTF-8 into a pooled buffer, reused after `release`: new buffers would be most of a server's
+ * garbage, collected only with the old generation. Undefined if the text is too short for that, or too long.
  */
 export function frameBufferOf(text: string): FrameBuffer | undefined {
   if (text.length < leastCharacters || Buffer.byteLength(text) > roomBytes) return undefined;

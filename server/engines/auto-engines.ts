@@ -2,12 +2,15 @@ import path from 'node:path';
 import { readCatalogue, type CatalogueModel } from '../../voices/models/catalogue.ts';
 import { findInstalled, type InstalledRecord } from '../../voices/models/installed.ts';
 import type { Config } from '../config/config.ts';
+import { savedModels, type ChosenModels } from './chosen-models.ts';
 import type { EngineSettings, TurnDetection } from './engines-file.ts';
 
 /** Settings that determine which installed models are used. */
 export type InstalledSettings = Partial<Pick<Config, 'auto' | 'dataDir' | 'modelCatalogue'>> & {
   /** Ids of damaged models, which are skipped. */
   readonly damaged?: readonly string[];
+  /** Models chosen on the page. Default: those of an earlier run. */
+  readonly chosen?: ChosenModels;
 };
 
 /** The installed models, in the form of an engines file. */
@@ -29,19 +32,23 @@ interface Found {
 const fallback = { asr: 'moonshine', llm: 'retrieval', tts: 'embedded' } as const;
 
 /**
- * Picks the best installed model for each stage, by the order in the catalogue; undefined without `--auto`. The engine
- * verifies the hash again when it loads the model, and the embedded engine takes over if that fails; see `planWhole`.
+ * Picks an installed model for each stage: the one that was chosen on the page, or with `--auto` the best by the order
+ * in the catalogue. Undefined without either. The engine verifies the hash again when it loads the model, and the
+ * embedded engine takes over if that fails; see `planIntactEngines`.
  */
 export function autoEngines(settings: InstalledSettings): AutoEngines | undefined {
-  if (settings.auto !== true) return undefined;
-  const best = (role: CatalogueModel['role']): Found | undefined => bestInstalled(settings, role);
+  const { auto = false, chosen = savedModels(settings.dataDir) } = settings;
+  const wanted: Partial<Record<CatalogueModel['role'], string | undefined>> = chosen;
+  if (!auto && Object.values(chosen).every((id) => id === undefined)) return undefined;
+  const best = (role: CatalogueModel['role']): Found | undefined =>
+    chosenModel(settings, role, wanted[role]) ?? (auto ? bestInstalled(settings, role) : undefined);
   const chains: Partial<Record<keyof typeof fallback, readonly string[]>> = {};
   const engines: Record<string, EngineSettings> = {};
   for (const stage of Object.keys(fallback) as (keyof typeof fallback)[]) {
     const found = best(stage);
     if (found === undefined) continue;
     chains[stage] = [found.model.id, fallback[stage]];
-    engines[found.model.id] = engineOf(found, best('punctuation'));
+    engines[found.model.id] = engineOf(found, bestInstalled(settings, 'punctuation'));
   }
   const detector = best('turn-detector')?.files['model'];
   return {
@@ -74,7 +81,22 @@ function bestInstalled(
   const candidates = readCatalogue(modelCatalogue)
     .filter((model) => model.role === role && model.auto !== undefined && !damaged.includes(model.id))
     .toSorted((one, other) => (one.auto ?? 0) - (other.auto ?? 0));
-  for (const model of candidates) {
+  return firstInstalled(candidates, dataDir);
+}
+
+/** The model with this id; undefined if it is not installed, or has another role. */
+function chosenModel(
+  { dataDir = '', modelCatalogue, damaged = [] }: InstalledSettings,
+  role: CatalogueModel['role'],
+  id: string | undefined,
+): Found | undefined {
+  if (id === undefined || damaged.includes(id)) return undefined;
+  const named = readCatalogue(modelCatalogue).filter((model) => model.id === id && model.role === role);
+  return firstInstalled(named, dataDir);
+}
+
+function firstInstalled(models: readonly CatalogueModel[], dataDir: string): Found | undefined {
+  for (const model of models) {
     const installed = findInstalled(dataDir, model);
     if (installed !== undefined) return { model, files: placesOf(installed) };
   }

@@ -13,14 +13,13 @@ import {
   type TurnDetection,
 } from './engines-file.ts';
 import { autoEngines, type InstalledSettings } from './auto-engines.ts';
+import { savedConnection } from './connected-llm.ts';
 import { libraryReference } from './library-voice.ts';
 
-/** A stage of the pipeline. */
 export type Stage = 'asr' | 'llm' | 'tts';
 /** A stage, or an omni model in place of LLM and TTS. */
 type Role = Stage | 'omni';
 
-/** A configured engine. */
 export interface PlannedEngine {
   /** Name given by the user. */
   readonly name: string;
@@ -42,9 +41,7 @@ export interface EnginePlan {
   readonly asr: readonly PlannedEngine[];
   readonly llm: readonly PlannedEngine[];
   readonly tts: readonly PlannedEngine[];
-  /**
-   * Speech-to-speech models that replace LLM and TTS, which are the fallback if all of these fail. Usually empty.
-   */
+  /** Speech-to-speech models that replace LLM and TTS, which are their fallback. Usually empty. */
   readonly omni: readonly PlannedEngine[];
   readonly turnDetector: TurnDetection;
   readonly references: Readonly<Record<string, Reference>>;
@@ -54,7 +51,6 @@ export interface EnginePlan {
   readonly notes: readonly string[];
 }
 
-/** Settings that determine the plan. */
 export type PlanSettings = Partial<
   Pick<
     Config,
@@ -88,8 +84,8 @@ const kindsOf: Readonly<Record<Role, Readonly<Record<string, unknown>>>> = {
 };
 
 /**
- * Builds the plan. Settings override the engines file, which overrides the preset; stages that none of them configures
- * get the embedded engines. Throws `ConfigError`.
+ * Builds the plan. Settings override the engines file, which overrides the preset, the LLM and the models chosen on the
+ * page, and the installed models; stages that none of them configures get the embedded engines. Throws `ConfigError`.
  */
 export function planEngines(settings: PlanSettings, environment: Environment = process.env): EnginePlan {
   const file = settings.engines === undefined ? undefined : readEnginesFile(settings.engines);
@@ -97,24 +93,31 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   const preset = presetId === undefined ? undefined : readPreset(presetId);
   const libraryVoice = (id: string): Reference => libraryReference(settings.dataDir ?? '', id);
   const auto = autoEngines(settings);
-  const sources = [file, preset, auto].filter((source) => source !== undefined);
-  const omni = file?.omni ?? (file?.asr === undefined ? preset?.omni : undefined);
-  const engines = changed({ ...auto?.engines, ...preset?.engines }, file?.engines);
+  const saved = savedConnection(settings.dataDir);
+  const sources = [file, preset, saved, auto].filter((source) => source !== undefined);
+  const engines = changed({ ...auto?.engines, ...saved?.engines, ...preset?.engines }, file?.engines);
   const chainOf = (stage: Stage): readonly PlannedEngine[] => {
-    const named = settings[stage] ?? namedByEnvironment(stage, settings) ?? firstOf(sources, stage);
+    const byEnvironment = stage === 'llm' && settings.llmBaseUrl !== undefined ? [environmentEngine] : undefined;
+    const configured = sources.map((source) => source[stage]).find((chain) => chain !== undefined);
+    const named = settings[stage] ?? byEnvironment ?? configured;
     return (named ?? [embeddedKinds[stage]]).map((name) => findEngine(name, stage, engines, { settings, environment }));
   };
   const chains = { asr: chainOf('asr'), llm: chainOf('llm'), tts: chainOf('tts') };
   const turnDetector = turnDetectorOf(settings, sources);
-  const notes = auto === undefined ? [] : [autoNote(chains, turnDetector, auto.engines)];
+  const notes = auto === undefined || settings.auto !== true ? [] : [autoNote(chains, turnDetector, auto.engines)];
   return {
     ...chains,
-    omni: omniOf(omni ?? [], engines, environment),
+    omni: omniOf(omniNames(file, preset), engines, environment),
     turnDetector,
     references: resolved({ ...preset?.references, ...file?.references }, libraryVoice),
     libraryVoice,
     notes: preset === undefined ? notes : [...notesOn(preset), ...notes],
   };
+}
+
+/** Names of the omni models: those of the engines file; those of the preset only if the file names no recognizer. */
+function omniNames(file: EnginesFile | undefined, preset: Preset | undefined): readonly string[] {
+  return file?.omni ?? (file?.asr === undefined ? preset?.omni : undefined) ?? [];
 }
 
 /** Summary of the choices made by `--auto`. */
@@ -154,10 +157,7 @@ function turnDetectorOf(
 
 type Engines = Readonly<Record<string, EngineSettings & { readonly kind: string }>>;
 
-/**
- * Merges the engines of two sources. An entry in the file without a `kind` overrides single settings of the preset's
- * engine.
- */
+/** Merges the engines of two sources. An entry without a `kind` overrides settings of the preset's engine. */
 function changed(
   base: Readonly<Record<string, EngineSettings>> = {},
   given: Readonly<Record<string, EngineSettings>> = {},
@@ -186,17 +186,6 @@ function resolved(
 
 /** Name of the engine that `DRAMATIS_LLM_BASE_URL` and its companions configure. */
 const environmentEngine = 'llm';
-
-function namedByEnvironment(stage: Stage, { llmBaseUrl }: PlanSettings): readonly string[] | undefined {
-  return stage === 'llm' && llmBaseUrl !== undefined ? [environmentEngine] : undefined;
-}
-
-function firstOf(
-  sources: readonly { readonly [Name in Stage]?: readonly string[] | undefined }[],
-  stage: Stage,
-): readonly string[] | undefined {
-  return sources.map((source) => source[stage]).find((chain) => chain !== undefined);
-}
 
 function findEngine(
   name: string,

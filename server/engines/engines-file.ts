@@ -67,7 +67,6 @@ const referenceSchema = z
     return z.NEVER;
   });
 
-/** All kinds of turn detectors. */
 export const turnDetectorKinds = turnDetectorSchema.options.map(({ shape }) => shape.kind.value);
 
 const stages = {
@@ -159,9 +158,7 @@ function withPlaces(settings: object, folder: string): object {
   return Object.fromEntries(entries) as object;
 }
 
-/**
- * Reads a preset shipped with Dramatis. Throws a `ConfigError` that lists the presets if there is none with this id.
- */
+/** Reads a preset shipped with Dramatis. Throws a `ConfigError` that lists the presets if there is no such one. */
 export function readPreset(id: string): Preset {
   if (!(presetIds as readonly string[]).includes(id)) {
     throw new ConfigError(`There is no preset "${id}". Known: ${presetIds.join(', ')}.`);

@@ -1,14 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { ChatModel } from '../../agents/chat.ts';
 import { openSharedEmbedder, type SharedEmbedder } from '../../agents/embeddings/shared-embedder.ts';
-import { openPackSearch, type FindPackMatches } from '../../agents/prompting/pack-search.ts';
-import { gated, openAgents } from '../../agents/actor/open.ts';
 import type { Character } from '../../characters/character.ts';
 import type { CallsHealth } from '../../voices/calls/calls.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
-import { openProsody } from '../../voices/turn-detectors/prosody.ts';
+import { openBuiltInDetector } from '../../voices/turn-detectors/built-in.ts';
 import { openSmartTurn } from '../../voices/turn-detectors/smart-turn.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
@@ -16,16 +14,19 @@ import type { Vad } from '../../voices/vad.ts';
 import type { Config } from '../config/config.ts';
 import { watchExecution, type ExecutionReport } from '../../voices/onnx/execution.ts';
 import { applyExecution, type ExecutionSettings } from './execution-plan.ts';
-import type { EnginePlan, PlanSettings } from './engine-plan.ts';
+import { savedModels, type VoiceStage } from './chosen-models.ts';
+import { planEngines, type EnginePlan, type PlanSettings } from './engine-plan.ts';
 import { planIntactEngines } from './plan-intact.ts';
 import { openEmbedder, type EmbedderSettings } from './open-embedder.ts';
+import type { LlmConnection } from './connected-llm.ts';
 import type { CostLog } from './open-planned.ts';
 import { openRecognizerStage, openChatStage, openSynthesizerStage, openOmniStage } from './open-stages.ts';
-import { omniResponder } from '../responders/omni-responder.ts';
-import { sceneResponder } from '../responders/scene-responder.ts';
-import { cascade } from '../responders/responder.ts';
+import { openReplies } from './replies.ts';
 import type { Responder } from '../session/contract/responder.ts';
 import { openEncoder, type VoiceModelSettings } from './voice-models.ts';
+
+/** Facts on which the choice of a voice depends. */
+export type Speaking = Pick<Character, 'id' | 'voice' | 'speech'>;
 
 /** The engines of a server, shared by all its sessions. */
 export interface Engines {
@@ -35,12 +36,23 @@ export interface Engines {
   readonly recognizer: SpeechRecognizer;
   /** Absent if none is loaded. */
   readonly speakerEncoder?: SpeakerEncoder;
-  /** The synthesizer and voice of a character. */
-  voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
+  voiceOf(character: Speaking): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
   /** First chat model, for background work such as memory. Absent if replies come from retrieval only. */
   readonly chatModel?: ChatModel | undefined;
   /** Embedding index of memories and lines. Absent if no embedder is configured. */
   readonly embedder?: SharedEmbedder | undefined;
+  /** The first LLM, and the host of its server. Absent if replies come from retrieval only. */
+  readonly llm?: { readonly model: string; readonly host?: string | undefined } | undefined;
+  /**
+   * Puts another LLM in place of the present one, for conversations that are opened from then on; without a connection,
+   * the one that the settings name. Conversations in progress keep theirs. Absent if the engines cannot be changed.
+   */
+  connectLlm?(connection: LlmConnection | undefined): Promise<void>;
+  /**
+   * Puts an installed catalogue model in place of the recognizer or the synthesizer, in the same way; without an id, the
+   * engine that the settings name. Throws an `EngineError` if the model does not work, and keeps the present engine.
+   */
+  useModel?(stage: VoiceStage, id: string | undefined, signal: AbortSignal): Promise<void>;
   /** The responder of a character: recognizer, reply source and synthesizer. */
   responderFor(character: Character): Responder;
   /** Engine of each stage, with its execution provider and health. */
@@ -63,7 +75,6 @@ export interface EngineSummary {
   readonly languages?: readonly string[];
   /** Execution provider of a local model. */
   readonly provider?: string;
-  /** Health of remote engines, by name. */
   readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 
@@ -87,7 +98,6 @@ export async function openEngines(
   const { plan, settings } = await planIntactEngines(config);
   // Must come before any engine is opened, because the speaker encoder is loaded at once.
   const execution = watchExecution(onExecution);
-  const { serving } = execution;
   const { asr, llm, omnis, encoder, tts } = await openStages(plan, settings, workers, log).catch((fault: unknown) => {
     execution.close();
     throw fault;
@@ -98,45 +108,70 @@ export async function openEngines(
   // Without an LLM, retrieved texts would not be used.
   const hasModel = llm.models.length > 0 || omnis.name !== '';
   const embedder = hasModel ? embedderOf(config, log) : undefined;
-  const agentFor = openAgents(llm.models, config.recipe, embedder);
+  const replies = openReplies({ asr, llm, omnis, tts }, { plan, config, embedder, log });
   return {
     vad,
     turnDetector,
-    recognizer: asr.recognizer,
+    get recognizer() {
+      return replies.stages.asr.recognizer;
+    },
     ...(encoder === undefined ? {} : { speakerEncoder: encoder }),
-    chatModel: llm.models[0] && gated(llm.models[0]),
+    get chatModel() {
+      return replies.chatModel;
+    },
     ...(embedder === undefined ? {} : { embedder }),
-    voiceOf: (character) => tts.voiceOf(character),
-    responderFor: respondersOf({ asr, llm, omnis, tts }, agentFor, embedder),
+    voiceOf: (character) => replies.stages.tts.voiceOf(character),
+    get llm() {
+      return replies.llm;
+    },
+    connectLlm: (connection) => replies.connect(connection),
+    async useModel(stage, id, signal) {
+      const changed = { ...plan, [stage]: planWith(settings, stage, id)[stage] };
+      const open = stage === 'asr' ? openRecognizerStage : openSynthesizerStage;
+      await replies.useModel(stage, changed[stage][0]?.name, () => open(changed, workers, log), signal);
+    },
+    responderFor: (character) => replies.responderFor(character),
     notes: plan.notes,
     get providers() {
-      return Object.fromEntries(serving);
+      return Object.fromEntries(execution.serving);
     },
     get summary() {
-      return summaryOf({ vad, turnDetector, asr, llm, omnis, tts }, serving);
+      return summaryOf({ vad, turnDetector, ...replies.stages }, execution.serving);
     },
     async warm(signal, characters = []) {
-      // An agent indexes its character's lines when it is created. Doing it here keeps it out of the first turn.
-      for (const character of characters) agentFor(character);
-      const stream = vad.open();
-      // Waits for all of them even if one fails: terminating a thread that is in native code kills the whole process.
-      const warmed = await Promise.allSettled([
-        stream.score(new Float32Array(vad.windowSamples)),
-        turnDetector.warm?.(signal),
-        ...parts.map((part) => part.warm(signal)),
-      ]);
-      stream.close();
-      for (const part of warmed) if (part.status === 'rejected') throw part.reason;
+      replies.prepare([...characters]);
+      await warmAll(signal, vad, [...parts, turnDetector]);
     },
     async close() {
       execution.close();
       embedder?.close();
-      await Promise.all([vad.close(), turnDetector.close?.(), encoder?.close(), ...parts.map((part) => part.close())]);
+      for (const part of [vad, turnDetector, encoder, replies, ...parts]) await part?.close?.();
     },
   };
 }
 
-/** Opens the engines of all stages. */
+/** Plans the engines with an installed model for one stage; without an id, as the settings name them. */
+function planWith(settings: PlanSettings, stage: VoiceStage, id: string | undefined): EnginePlan {
+  const { dataDir = '', modelCatalogue } = settings;
+  const chosen = { ...savedModels(dataDir), [stage]: id };
+  return planEngines({ ...(id === undefined ? settings : { dataDir, modelCatalogue }), chosen });
+}
+
+async function warmAll(
+  signal: AbortSignal,
+  vad: Vad,
+  parts: readonly { warm?(signal: AbortSignal): Promise<void> }[],
+): Promise<void> {
+  const stream = vad.open();
+  // Waits for all of them even if one fails: terminating a thread that is in native code kills the whole process.
+  const outcomes = await Promise.allSettled([
+    stream.score(new Float32Array(vad.windowSamples)),
+    ...parts.map((part) => part.warm?.(signal)),
+  ]);
+  stream.close();
+  for (const part of outcomes) if (part.status === 'rejected') throw part.reason;
+}
+
 async function openStages(plan: EnginePlan, config: EngineSettings, workers: number, log: CostLog | undefined) {
   // Synthesizers come last: they start their threads at once, and these would leak if a later step failed.
   const asr = await openRecognizerStage(plan, workers, log);
@@ -148,43 +183,6 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
     throw fault;
   });
   return { asr, llm, omnis, encoder, tts };
-}
-
-/**
- * Returns the function that makes the responder of a character. A responder is created on first use and cached by the
- * character object, so an edited character gets a new one. An omni model keeps the user's audio, so each session gets
- * its own omni responder.
- */
-function respondersOf(
-  { asr, llm, omnis, tts }: Pick<EngineStages, 'asr' | 'llm' | 'omnis' | 'tts'>,
-  agentFor: ReturnType<typeof openAgents>,
-  embedder: SharedEmbedder | undefined,
-): (character: Character) => Responder {
-  const known = new WeakMap<
-    Character,
-    { readonly responder: Responder; readonly findByEmbedding?: FindPackMatches | undefined }
-  >();
-  const { recognizer } = asr;
-  const playedBy = (character: Character): Responder =>
-    cascade({ ...tts.voiceOf(character), recognizer, agent: agentFor(character), greetings: character.greetings });
-  const made = (character: Character) => {
-    const { stage } = character;
-    if (stage !== undefined)
-      return { responder: sceneResponder({ stage, responderOf: playedBy, model: llm.models[0]?.model }) };
-    const findByEmbedding =
-      embedder === undefined || omnis.name === '' ? undefined : openPackSearch(character, embedder);
-    return { responder: playedBy(character), findByEmbedding };
-  };
-  return (character) => {
-    const one = known.get(character) ?? made(character);
-    known.set(character, one);
-    const { responder, findByEmbedding } = one;
-    const cast = character.stage === undefined ? omnis.castFor(character) : [];
-    return cast.reduceRight<Responder>(
-      (backup, each) => omniResponder({ ...each, character, recognizer, backup, findByEmbedding }),
-      responder,
-    );
-  };
 }
 
 interface EngineStages {
@@ -227,7 +225,7 @@ export function openTurnDetector(chosen: EnginePlan['turnDetector']): TurnDetect
   warm?(signal: AbortSignal): Promise<void>;
   close?(): Promise<void>;
 } {
-  if (chosen.kind === 'prosody') return openProsody();
+  if (chosen.kind === 'prosody') return openBuiltInDetector();
   const { model: modelPath, sha256 } = chosen;
   return openSmartTurn({ modelPath, ...(sha256 === undefined ? {} : { sha256 }) });
 }

@@ -16,9 +16,8 @@ export interface Machine {
 export const thisMachine: Machine = { platform: process.platform, arch: process.arch, root: '/' };
 
 /**
- * Returns the GPU providers worth trying, in preference order, from what the system lists: takes under a millisecond
- * and calls no driver. Empty means that no GPU is tried. On Linux device files decide; Macs with Apple silicon and
- * Windows always have WebGPU.
+ * Returns the GPU providers worth trying, by what the system lists, in under a millisecond; no driver is called. Linux:
+ * device files; Macs with Apple silicon and Windows always have WebGPU.
  */
 export function candidateProviders({ platform, arch, root }: Machine): readonly Provider[] {
   if (platform === 'win32' || (platform === 'darwin' && arch === 'arm64')) return ['webgpu'];
@@ -31,10 +30,7 @@ export function candidateProviders({ platform, arch, root }: Machine): readonly 
     : cuda;
 }
 
-/**
- * Returns a fingerprint that changes with the GPU, its driver, the ONNX runtime or its CUDA library, so that earlier
- * trial results are discarded.
- */
+/** Fingerprint of GPU, driver, ONNX runtime and its CUDA library: earlier trial results are discarded if it changes. */
 export function machineIdentity({ platform, arch, root }: Machine): string {
   const read = (name: string): string => {
     try {

@@ -21,10 +21,7 @@ export function libraryReference(dataDir: string, id: string): Reference {
   return { voice: id, wav: path.join(folder, file), transcript, language, consent: consent.note };
 }
 
-/**
- * Returns a line for each character whose card names a voice that cannot be cloned here. Such a character speaks as if
- * its card named none.
- */
+/** Lines about characters whose card names a voice that cannot be cloned here: they speak as if it named none. */
 export function missingVoices(characters: Iterable<Character>, dataDir: string): string[] {
   return [...characters].flatMap(({ id, voice }) => {
     try {

@@ -7,7 +7,6 @@ import type { CostLog } from './open-planned.ts';
 
 export type EmbedderSettings = Partial<Pick<Config, 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>>;
 
-/** Opens the embedder; undefined if none is configured. */
 export function openEmbedder(config: EmbedderSettings, log?: CostLog): (Embedder & EngineLifecycle) | undefined {
   const { embeddingsBaseUrl: baseUrl, embeddingsModel: model, embeddingsApiKey: key } = config;
   if (baseUrl === undefined || model === undefined) return undefined;

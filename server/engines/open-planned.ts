@@ -1,9 +1,8 @@
 import { chatKinds } from '../../agents/actor/open.ts';
 import type { ChatModel } from '../../agents/chat.ts';
 import type { CallCost, Calls } from '../../voices/calls/calls.ts';
-import { openContext } from '../../voices/calls/context.ts';
+import { openContext, type AdaptersByKind } from '../../voices/calls/context.ts';
 import { EngineError, type EngineLifecycle } from '../../voices/engine.ts';
-import type { AdaptersByKind } from '../../voices/calls/context.ts';
 import { omniKinds, recognizerKinds, synthesizerKinds } from './voice-kinds.ts';
 import type { OmniModel } from '../../voices/omni.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
@@ -12,10 +11,8 @@ import { ConfigError } from '../config/config.ts';
 import type { PlannedEngine } from './engine-plan.ts';
 import { issueOf } from './engines-file.ts';
 
-/** Receives the cost of each call. */
 export type CostLog = (cost: CallCost) => void;
 
-/** An engine with its call policy. */
 export interface OpenedEngine<Engine> {
   readonly planned: PlannedEngine;
   readonly engine: Engine & EngineLifecycle;

@@ -29,8 +29,13 @@ interface StageLifecycle {
   close(): Promise<void>;
 }
 
-/** The recognizer stage. */
-export interface RecognizerStage extends StageLifecycle {
+/** Stage whose first engine can be tried before it serves: the chain would hide its failure. */
+interface TestableStage {
+  /** Loads the first engine, and lets a synthesizer say a word. Throws its `EngineError`. */
+  tryOut(signal: AbortSignal): Promise<void>;
+}
+
+export interface RecognizerStage extends StageLifecycle, TestableStage {
   readonly recognizer: SpeechRecognizer;
 }
 
@@ -40,11 +45,13 @@ export interface ChatStage extends StageLifecycle {
   readonly models: readonly ModelWithCircuit[];
 }
 
-/** The synthesizer stage. */
-export interface SynthesizerStage extends StageLifecycle {
+export interface SynthesizerStage extends StageLifecycle, TestableStage {
   readonly name: string;
   readonly languages: readonly string[];
-  voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
+  voiceOf(character: Pick<Character, 'id' | 'voice' | 'speech'>): {
+    readonly synthesizer: SpeechSynthesizer;
+    readonly voice: Voice;
+  };
 }
 
 /** The speech-to-speech models: none, or several, each the fallback of those before it. */
@@ -53,7 +60,6 @@ export interface OmniStage extends StageLifecycle {
   castFor(character: Character): readonly { readonly model: OmniModel; readonly voice?: string | undefined }[];
 }
 
-/** Opens the recognizers of a plan. */
 export async function openRecognizerStage(
   { asr: planned }: EnginePlan,
   workers: number,
@@ -67,11 +73,11 @@ export async function openRecognizerStage(
   );
   return {
     recognizer: fallbackRecognizer(atLeastOne(chain)),
+    tryOut: async (signal) => opened[0]?.engine.warm?.({ signal }),
     ...lifecycleOf(opened, moonshine),
   };
 }
 
-/** Opens the chat models of a plan. */
 export async function openChatStage({ llm: planned }: EnginePlan, log?: CostLog): Promise<ChatStage> {
   // Retrieval is the last fallback in any case.
   const served = planned.filter(({ kind }) => kind !== embeddedKinds.llm);
@@ -83,7 +89,6 @@ export async function openChatStage({ llm: planned }: EnginePlan, log?: CostLog)
   };
 }
 
-/** Opens the synthesizers of a plan. */
 export async function openSynthesizerStage(
   plan: EnginePlan,
   workers: number,
@@ -94,7 +99,7 @@ export async function openSynthesizerStage(
   const served = planned.filter(({ kind }) => kind !== embeddedKinds.tts);
   const opened = await Promise.all(served.map((each) => openSynthesizer(each, log)));
   const embedded = served.length < planned.length ? openEmbeddedVoices({ workers }) : undefined;
-  const speakersFor = (character: Character): SynthesizerVoice[] =>
+  const speakersFor = (character: Parameters<SynthesizerStage['voiceOf']>[0]): SynthesizerVoice[] =>
     planned.flatMap(({ name, voices }) => {
       const remote = opened.find((each) => each.planned.name === name);
       if (remote === undefined) return embedded?.forCharacter(character.voice) ?? [];
@@ -111,13 +116,26 @@ export async function openSynthesizerStage(
       const speaker = speakers.length === 1 ? synthesizer : fallbackSynthesizer(speakers);
       return { synthesizer: withSpeakingStyle(speaker, character.speech), voice };
     },
+    async tryOut(signal) {
+      const [first] = opened;
+      if (first === undefined) return;
+      const { engine, clones } = first;
+      const someone = { id: '*', voice: { gender: 'female', description: '' } } as const;
+      const voice = voiceOf(someone, { voices: first.planned.voices, references, clones, libraryVoice });
+      const [language = 'en'] = engine.languages.includes('en') ? ['en'] : engine.languages;
+      const chunks = engine.speak(oneWord(language), { signal, voice, language });
+      for await (const { frame } of chunks) if (frame.samples.length > 0) return;
+    },
     ...lifecycleOf(opened, embedded),
   };
 }
 
+async function* oneWord(language: string): AsyncGenerator<{ text: string }> {
+  yield { text: language === 'zh' ? '你好。' : 'Hello.' };
+}
+
 /**
- * Wraps the lookup so that a missing voice yields undefined. A card may name a voice that does not exist here; the
- * character then speaks as if it named none.
+ * Wraps the lookup so that a voice that does not exist here yields undefined: the character speaks as if it named none.
  */
 function quietly(libraryVoice: EnginePlan['libraryVoice']): (id: string) => Reference | undefined {
   return (id) => {
@@ -130,7 +148,6 @@ function quietly(libraryVoice: EnginePlan['libraryVoice']): (id: string) => Refe
   };
 }
 
-/** Opens the omni models of a plan. */
 export async function openOmniStage({ omni: planned }: EnginePlan, log?: CostLog): Promise<OmniStage> {
   const opened = await Promise.all(planned.map((each) => openOmni(each, log)));
   return {

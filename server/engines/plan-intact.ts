@@ -7,9 +7,8 @@ import { withInstalledJudges } from './auto-engines.ts';
 import { planEngines, type EnginePlan, type PlanSettings } from './engine-plan.ts';
 
 /**
- * Plans the engines so that `--auto` uses only intact models. A damaged model is skipped in favour of the next best,
- * and the plan's notes say so and how to repair it. Hashes the files that are used; the engines do so too, and then
- * find them in the page cache. The returned `settings` name the skipped models.
+ * Plans the engines so that `--auto` uses only intact models. Notes tell of damaged ones, and how to repair them.
+ * Hashes the files, as the engines do later, from the page cache. `settings` name the skipped models.
  */
 export async function planIntactEngines<Given extends PlanSettings>(
   given: Given,
@@ -29,7 +28,7 @@ export async function planIntactEngines<Given extends PlanSettings>(
 }
 
 function noteOn(id: string): string {
-  return `--auto skipped ${id}, which is damaged. For details: \`dramatis models verify ${id}\`; to repair it: \`dramatis models pull ${id} --again\`.`;
+  return `--auto skipped ${id}, which is damaged or not the catalogue’s version. For details: \`dramatis models verify ${id}\`; to repair it: \`dramatis models pull ${id} --again\`.`;
 }
 
 /** Ids of installed models that are outdated, or whose files are missing or of the wrong size. */

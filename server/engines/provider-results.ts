@@ -21,7 +21,6 @@ type Proof = z.infer<typeof proofSchema>;
 export interface ProviderResults {
   /** Providers that passed the trial, by absolute path of the model file. */
   readonly proven: Readonly<Record<string, readonly Provider[]>>;
-  /** Returns true if the provider has been tried for this file. */
   knows(file: string, provider: Provider): boolean;
   /** Stores a result, unless there is no GPU or no such file. Not persisted if the folder is not writable. */
   note(file: string, provider: Provider, serves: boolean): void;
@@ -76,9 +75,9 @@ function readProofs(place: string, machine: string): Proof[] {
 
 function writeProofs(place: string, book: z.infer<typeof bookSchema>): void {
   try {
-    mkdirSync(path.dirname(place), { recursive: true });
+    mkdirSync(path.dirname(place), { recursive: true, mode: 0o700 });
     const draft = `${place}.${process.pid}`;
-    writeFileSync(draft, `${JSON.stringify(book, undefined, 2)}\n`);
+    writeFileSync(draft, `${JSON.stringify(book, undefined, 2)}\n`, { mode: 0o600 });
     renameSync(draft, place);
   } catch {
     // An unwritable folder must not keep the server from working.

@@ -1,8 +1,7 @@
 import type { Character } from '../../characters/character.ts';
-import type { ReferenceVoice, Voice } from '../../voices/synthesizer.ts';
+import type { Voice } from '../../voices/synthesizer.ts';
 import type { Reference } from './engines-file.ts';
 
-/** Configured voices of an engine. */
 export interface EngineVoices {
   /** The engine's own voices, by character, gender or `*`. */
   readonly voices: Readonly<Record<string, string>>;
@@ -14,19 +13,20 @@ export interface EngineVoices {
 }
 
 /**
- * Picks the voice in which an engine speaks as a character: configured for the character (its card may name a library
- * voice), otherwise for its gender, otherwise for all. A voice of the engine comes before a clip. Without any, the
- * voice id is the character's id.
+ * Picks the voice of a character: configured for it (its card may name a library voice), for its gender, for all; an
+ * engine's voice before a clip. Otherwise the voice id is the character's.
  */
 export function voiceOf(character: Pick<Character, 'id' | 'voice'>, casting: EngineVoices): Voice {
   const { voices, references, clones, libraryVoice } = casting;
   for (const whom of [character.id, character.voice.gender, '*']) {
-    const id = voices[whom];
-    if (id !== undefined) return { kind: 'preset', id };
+    const preset = voices[whom];
+    if (preset !== undefined) return { kind: 'preset', id: preset };
     if (!clones) continue;
     const named = whom === character.id ? character.voice.reference : undefined;
     const reference = references[whom] ?? (named === undefined ? undefined : libraryVoice?.(named));
-    if (reference !== undefined) return asVoice(reference);
+    if (reference === undefined) continue;
+    const { wav: wavPath, voice: id, transcript, language, consent } = reference;
+    return { kind: 'reference', wavPath, transcript, language, consent, ...(id !== undefined && { id }) };
   }
   return { kind: 'preset', id: character.id };
 }
@@ -37,8 +37,4 @@ export function omniVoiceOf(
   voices: EngineVoices['voices'],
 ): string | undefined {
   return voices[id] ?? voices[voice.gender] ?? voices['*'];
-}
-
-function asVoice({ wav: wavPath, voice: id, transcript, language, consent }: Reference): ReferenceVoice {
-  return { kind: 'reference', wavPath, transcript, language, consent, ...(id !== undefined && { id }) };
 }

@@ -29,9 +29,8 @@ export function follows(trial: Trial): boolean {
 }
 
 /**
- * Finds out which providers serve each model not yet tried here, in separate processes, unless the user chose the
- * providers or there is no GPU. Takes seconds to minutes, so do not await it before serving; results are kept in the
- * data folder and apply to models loaded afterwards. Returns quietly if aborted.
+ * Finds out, in separate processes, which providers serve each untried model, unless the user chose them or there is no
+ * GPU. Takes up to minutes: do not await it before serving. Results apply to models loaded afterwards.
  */
 export async function selectProviders(config: Config, options: ProveOptions): Promise<void> {
   const { signal, machine = thisMachine, tryModel = runTrial } = options;

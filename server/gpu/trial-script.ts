@@ -9,11 +9,8 @@ import { serveProcess } from '../../voices/runtime/process-serve.ts';
 export interface TrialOrder {
   readonly file: string;
   readonly provider: Provider;
-  /**
-   * Sizes of each input; inputs that the model lacks are ignored; a number is a 64-bit integer scalar of that value.
-   */
+  /** Sizes of each input; those that the model lacks are ignored; a number is a 64-bit integer scalar. */
   readonly inputs: Readonly<Record<string, readonly number[] | number>>;
-  /** Number of timed runs. */
   readonly runs: number;
 }
 

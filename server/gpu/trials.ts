@@ -35,15 +35,12 @@ export interface GpuFinding {
 const mostDifference = 0.01;
 const trialTimeoutMs = 120_000;
 
-/**
- * Three seconds of input, under the names used by exports of CAM++ and WavLM-large SV; a model takes the one it knows.
- */
+/** Three seconds of input, as exports of CAM++ and WavLM-large SV name it; a model takes the one it knows. */
 const speakerInputs = { x: [1, 300, 80], feature: [1, 300, 80], wav: [1, 48_000] };
 
 /** One window. */
 const sileroInputs = { frames: [4, 256], hidden: [1, 1, 128], cell: [1, 1, 128] };
 
-/** Lists the trials of the installed models. */
 export function trialsOf(config: PlanSettings & VoiceModelSettings): readonly Trial[] {
   const { dnsmos, dnsmosP808, speakerEncoder } = withInstalledJudges(config);
   const { turnDetector } = planEngines(config);

@@ -3,9 +3,10 @@ import { accountOf } from '../config/api-keys.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/loopback.ts';
 import { secretPrefix, type ClientSecret, type ClientSecrets } from './client-secrets.ts';
+import { isOurHost } from './host-guard.ts';
 import type { Refusal } from './problem.ts';
 
-type Rules = Pick<Config, 'apiKeys' | 'allowedOrigins'>;
+type Rules = Pick<Config, 'apiKeys' | 'allowedOrigins' | 'allowedHosts'>;
 
 /** The account that a request is made on, and the credential it was made with. */
 export interface Access {
@@ -16,9 +17,12 @@ export interface Access {
   readonly owner: string | undefined;
   /** Set if the client sent a client secret instead of a server key. */
   readonly secret: ClientSecret | undefined;
+  /** Set if the client sent no valid key, only the resume token of a session. It may do nothing but resume that. */
+  readonly byToken?: true;
 }
 
 const keyProtocol = 'openai-insecure-api-key.';
+const resumeProtocol = 'dramatis-resume.';
 
 /**
  * Authenticates a request by server key or client secret. Returns a `Refusal` if it is not allowed. A client secret is
@@ -54,12 +58,47 @@ export function refusalOf(headers: IncomingHttpHeaders, config: Rules): Refusal 
  * The key that a client sent: as a bearer token, as Azure's `api-key` header, or as a WebSocket subprotocol (browsers
  * cannot set headers there).
  */
-function keyOf(headers: IncomingHttpHeaders): string | undefined {
+export function keyOf(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   const azure = headers['api-key'];
+  return bearer ?? (typeof azure === 'string' ? azure : undefined) ?? subprotocolOf(headers, keyProtocol);
+}
+
+/**
+ * The resume token that a client sent: as a header, as a WebSocket subprotocol, or, last, in the query, which proxies
+ * may log.
+ */
+export function resumeTokenOf(headers: IncomingHttpHeaders, query: unknown): string | undefined {
+  const header = headers['x-dramatis-resume'];
+  const [inQuery] = [(query as Record<string, unknown> | undefined)?.['resume']].flat();
+  const token = [header].flat()[0] ?? subprotocolOf(headers, resumeProtocol) ?? inQuery;
+  return typeof token === 'string' ? token : undefined;
+}
+
+/** The rest of the first subprotocol that begins with `prefix`. */
+function subprotocolOf(headers: IncomingHttpHeaders, prefix: string): string | undefined {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim());
-  const subprotocol = offered.find((protocol) => protocol.startsWith(keyProtocol))?.slice(keyProtocol.length);
-  return bearer ?? (typeof azure === 'string' ? azure : undefined) ?? subprotocol;
+  return offered.find((protocol) => protocol.startsWith(prefix))?.slice(prefix.length);
+}
+
+/**
+ * Returns a `Refusal` unless a request to a server without keys comes from its own machine: over loopback, under a loopback name,
+ * without a proxy, and from no other page, even if its origin is among those allowed.
+ */
+export function remoteRefusal(
+  headers: IncomingHttpHeaders,
+  remoteAddress: string | undefined,
+  { apiKeys }: Pick<Rules, 'apiKeys'>,
+): Refusal | undefined {
+  if (apiKeys.length > 0) return undefined;
+  const address = remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/i, '') ?? '';
+  const name = URL.parse(`http://${headers.host ?? ''}`)?.hostname ?? '';
+  const isOwnPage = headers.origin === undefined || URL.parse(headers.origin)?.host === headers.host;
+  const isProxied = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].some((each) => headers[each] !== undefined);
+  if (isLoopback(address) && isLoopback(name) && isOwnPage && !isProxied) return undefined;
+  const message =
+    'A server without keys takes its settings from its own machine only. Set DRAMATIS_API_KEYS, and send a key.';
+  return { status: 403, problem: { code: 'server_key_needed', message } };
 }
 
 /** Returns a `Refusal` if the request comes from a web page of an origin that is not allowed. */
@@ -70,13 +109,12 @@ export function originRefusal({ origin, host }: IncomingHttpHeaders, rules: Rule
 }
 
 /**
- * Our own page has the same host as the server; any other origin must be in the list of allowed origins. Without keys,
- * our own host must be loopback: any other name means that a page had its domain resolved to our address (DNS
- * rebinding).
+ * Our own page has the same host as the server, under a name that is ours (`isOurHost`); any other origin must be in the
+ * list of allowed origins.
  */
-function originAllowed(origin: string, host: string | undefined, { apiKeys, allowedOrigins }: Rules): boolean {
+function originAllowed(origin: string, host: string | undefined, rules: Rules): boolean {
+  const { allowedOrigins } = rules;
   if (allowedOrigins.includes(origin) || allowedOrigins.includes('*')) return true;
   if (host === undefined || !URL.canParse(origin)) return false;
-  const page = new URL(origin);
-  return page.host === host && (apiKeys.length > 0 || isLoopback(page.hostname));
+  return new URL(origin).host === host && isOurHost(host, rules);
 }

@@ -1,8 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
-import { accessOf, refusalOf, type Access } from './access.ts';
-import type { ClientSecrets } from './client-secrets.ts';
+import { isLoopback } from '../config/loopback.ts';
+import { limits } from '../limits/limits.ts';
+import { accessOf, keyOf, originRefusal, refusalOf, remoteRefusal, resumeTokenOf, type Access } from './access.ts';
+import { secretPrefix, type ClientSecrets } from './client-secrets.ts';
+import { FailedKeys, RefusalLog, type FailedKeyReason } from './failed-keys.ts';
 import type { LiveSessions, Caller } from './live-sessions.ts';
 import { sendRefusal, type Refusal } from './problem.ts';
 import { TokenBucket } from './rate-limit.ts';
@@ -17,6 +21,11 @@ export type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<vo
 export interface AuthGuard {
   /** For listings and for issuing client secrets: requires a server key, if the server has keys. */
   readonly serverKey: Check;
+  /**
+   * For settings of the server: requires a server key. A server without keys must be asked from its own machine, by its
+   * own page or by a program, and not through a proxy.
+   */
+  readonly admin: Check;
   /** For data of one user: requires a server key or a client secret. */
   readonly member: Check;
   /**
@@ -30,41 +39,45 @@ export interface AuthGuard {
   readonly session: Check;
   /** For a phone call, which sends its key only after the handshake: the rate limit. */
   readonly call: Check;
+  /** Returns whether a request comes from this machine, or with a valid key. */
+  isInsider(request: FastifyRequest): boolean;
+  /** The address of a request, as the limits count it. */
+  addressOf(request: FastifyRequest): string;
   /** Authenticates a caller by the key it has sent, or by its headers. Returns a `Refusal` if it is not allowed. */
   callerOf(request: FastifyRequest, key: string | undefined): (Caller & Access) | Refusal;
   /** The caller that `serverKey`, `member`, `work` or `session` has authenticated. */
   authenticatedCaller(request: FastifyRequest): Caller & Access;
 }
 
-/** Most addresses tracked; beyond it, idle ones are dropped. */
-const mostAddresses = 10_000;
+/** Dependencies of the checks. */
+interface GuardParts {
+  readonly config: Config;
+  readonly secrets: ClientSecrets;
+  readonly sessions: LiveSessions;
+  /** Returns whether a session can be resumed with a token, or the refusal if nobody can tell. */
+  readonly isResumable: (token: string) => boolean | Promise<boolean | Refusal>;
+  /** The client's address, if another node of ours has passed the request on. */
+  readonly relayedAddress?: ((headers: IncomingHttpHeaders) => string | undefined) | undefined;
+  /** Counts requests without a valid key. */
+  readonly onFailedKey?: (reason: FailedKeyReason) => void;
+}
 
 /** Builds the checks of one server. */
-export function createAuthGuard(config: Config, secrets: ClientSecrets, sessions: LiveSessions): AuthGuard {
+export function createAuthGuard(parts: GuardParts): AuthGuard {
+  const { config, secrets, sessions, onFailedKey } = parts;
   const callers = new WeakMap<FastifyRequest, Caller & Access>();
-  const handshakes = new Map<string, TokenBucket>();
+  const takeHandshake = handshakeLimit(config.maxHandshakesPerMinute);
 
+  const authenticate = authenticator(config, secrets, onFailedKey);
   const identify = (request: FastifyRequest, secretsToo: boolean): Refusal | undefined => {
-    const access = accessOf(request.headers, config, secrets);
+    const address = addressOf(request.ip);
+    const access = authenticate(request.headers, address);
     if ('status' in access) return access;
     if (access.secret !== undefined && !secretsToo) return serverKeyNeeded;
-    callers.set(request, { ...access, address: addressOf(request.ip) });
+    callers.set(request, { ...access, address });
     return undefined;
   };
-  const takeHandshake = (address: string): Refusal | undefined => {
-    const bucket = handshakes.get(address) ?? newBucket(config.maxHandshakesPerMinute);
-    if (handshakes.size >= mostAddresses) forgetQuiet(handshakes);
-    handshakes.set(address, bucket);
-    return bucket.take() ? undefined : tooFast(bucket.waitMs);
-  };
-  const check =
-    (find: (request: FastifyRequest, reply: FastifyReply) => Refusal | undefined): Check =>
-    async (request, reply) => {
-      const refusal = find(request, reply);
-      if (refusal === undefined) return;
-      request.log.info({ code: refusal.problem.code }, 'request refused');
-      await sendRefusal(reply, refusal);
-    };
+  const check = checkMaker();
   const callerOf = (request: FastifyRequest): Caller & Access => {
     const caller = callers.get(request);
     if (caller === undefined) throw new Error('the route does not check who comes in');
@@ -72,36 +85,117 @@ export function createAuthGuard(config: Config, secrets: ClientSecrets, sessions
   };
   return {
     authenticatedCaller: callerOf,
+    addressOf: (request) => addressOf(request.ip),
+    isInsider: (request) =>
+      isLocal(request) ||
+      (config.apiKeys.length > 0 && keyOf(request.headers) !== undefined && identify(request, true) === undefined),
     serverKey: check((request) => identify(request, false)),
+    admin: check(
+      (request) => identify(request, false) ?? remoteRefusal(request.headers, request.socket.remoteAddress, config),
+    ),
     member: check((request) => identify(request, true)),
     call: check(
       (request) => takeHandshake(addressOf(request.ip)) ?? refusalOf(request.headers, { ...config, apiKeys: [] }),
     ),
     callerOf(request, key) {
       const shown = key === undefined ? {} : { authorization: `Bearer ${key}` };
-      const access = accessOf({ ...request.headers, ...shown }, config, secrets);
-      return 'status' in access ? access : { ...access, address: addressOf(request.ip) };
+      const address = addressOf(request.ip);
+      const access = authenticate({ ...request.headers, ...shown }, address);
+      return 'status' in access ? access : { ...access, address };
     },
     work: check((request, reply) => {
       const refusal = identify(request, false);
       if (refusal !== undefined) return refusal;
-      const place = sessions.begin();
+      const place = sessions.begin(callerOf(request));
       if (typeof place !== 'function') return place;
       reply.raw.once('close', place);
       return undefined;
     }),
-    session: check(
-      (request) =>
-        takeHandshake(addressOf(request.ip)) ??
-        identify(request, true) ??
-        (isReturning(request) ? undefined : sessions.refusalFor(callerOf(request))),
-    ),
+    session: check(async (request) => {
+      const relayed = parts.relayedAddress?.(request.headers);
+      const tooMany = relayed === undefined ? takeHandshake(addressOf(request.ip)) : undefined;
+      if (tooMany !== undefined) return tooMany;
+      const token = request.ws ? resumeTokenOf(request.headers, request.query) : undefined;
+      const resuming = token === undefined ? undefined : await resumingCaller(request, token, parts);
+      if (resuming !== undefined && 'status' in resuming) return resuming;
+      if (resuming !== undefined) callers.set(request, { ...resuming, address: relayed ?? resuming.address });
+      // A client that resumes its session has a slot already.
+      if (token !== undefined) return resuming === undefined ? identify(request, true) : undefined;
+      return identify(request, true) ?? sessions.refusalFor(callerOf(request));
+    }),
   };
 }
 
-/** A client that resumes its session has a slot already. */
-function isReturning(request: FastifyRequest): boolean {
-  return request.ws && (request.query as Record<string, unknown>)['resume'] !== undefined;
+type Find = (request: FastifyRequest, reply: FastifyReply) => Refusal | undefined | Promise<Refusal | undefined>;
+
+/** Returns the function that makes a hook which answers and logs what `find` refuses. */
+function checkMaker(): (find: Find) => Check {
+  const refusals = new RefusalLog();
+  return (find) => async (request, reply) => {
+    const refusal = await find(request, reply);
+    if (refusal === undefined) return;
+    const address = addressOf(request.ip);
+    const { code } = refusal.problem;
+    refusals.note(address, (times) => request.log.info({ code, address, times }, 'request refused'));
+    await sendRefusal(reply, refusal);
+  };
+}
+
+/** Returns the function that authenticates a caller by its headers, unless its address has shown too many wrong keys. */
+function authenticator(
+  config: Config,
+  secrets: ClientSecrets,
+  onFailedKey: GuardParts['onFailedKey'] = () => undefined,
+): (headers: IncomingHttpHeaders, address: string) => Access | Refusal {
+  const failedKeys = new FailedKeys(onFailedKey);
+  return (headers, address) => {
+    const access = accessOf(headers, config, secrets);
+    const key = keyOf(headers);
+    // A server without keys takes any but an invented client secret.
+    const isChecked = key !== undefined && (config.apiKeys.length > 0 || key.startsWith(secretPrefix));
+    const isRight = !('status' in access);
+    const throttled = isChecked ? failedKeys.refusalFor(address, isRight ? access.owner : undefined) : undefined;
+    if (throttled !== undefined) return throttled;
+    if (isRight && isChecked) failedKeys.accepted(address, access.owner);
+    if (!isRight && access.status === 401) failedKeys.failed(address, key === undefined ? 'missing' : 'wrong');
+    return access;
+  };
+}
+
+/**
+ * The caller of a request that shows the resume token of a session, and may show a key, too. Undefined if the token is
+ * not valid: without a valid key, nothing is upgraded then.
+ */
+async function resumingCaller(
+  { headers, ip }: FastifyRequest,
+  token: string,
+  { config, secrets, isResumable }: GuardParts,
+): Promise<(Caller & Access) | Refusal | undefined> {
+  if (originRefusal(headers, config) !== undefined) return undefined;
+  const found = await isResumable(token);
+  if (typeof found === 'object') return found;
+  if (!found) return undefined;
+  const access = accessOf(headers, config, secrets);
+  const shown: Access = 'status' in access ? { owner: undefined, secret: undefined, byToken: true } : access;
+  return { ...shown, address: addressOf(ip) };
+}
+
+/** Returns the function that counts a handshake of an address. */
+function handshakeLimit(perMinute: number): (address: string) => Refusal | undefined {
+  const handshakes = new Map<string, TokenBucket>();
+  return (address) => {
+    const bucket = handshakes.get(address) ?? newBucket(perMinute);
+    if (handshakes.size >= limits.addresses.value) forgetQuiet(handshakes);
+    handshakes.set(address, bucket);
+    return bucket.take() ? undefined : tooFast(bucket.waitMs);
+  };
+}
+
+/** Returns whether a request comes from this machine. One that a proxy here passes on comes from elsewhere. */
+function isLocal({ headers, ip }: { readonly headers: IncomingHttpHeaders; readonly ip?: string }): boolean {
+  const isProxied = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+  // A socket that has closed has no address any more.
+  return !isProxied && ip !== undefined && isLoopback(ip.replace(/^::ffff:/i, ''));
 }
 
 /**
@@ -130,7 +224,7 @@ function newBucket(perMinute: number): TokenBucket {
 function forgetQuiet(handshakes: Map<string, TokenBucket>): void {
   for (const [address, bucket] of handshakes) if (bucket.full) handshakes.delete(address);
   const [oldest] = handshakes.keys();
-  if (handshakes.size >= mostAddresses && oldest !== undefined) handshakes.delete(oldest);
+  if (handshakes.size >= limits.addresses.value && oldest !== undefined) handshakes.delete(oldest);
 }
 
 const serverKeyNeeded: Refusal = {

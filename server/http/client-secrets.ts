@@ -1,5 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Character } from '../../characters/character.ts';
+import { limits } from '../limits/limits.ts';
+import { Quota } from '../limits/quota.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 
 /** Data bound to a client secret. */
@@ -17,15 +19,15 @@ export interface ClientSecret {
 /** Prefix of every client secret. The browser SDKs accept no other key. */
 export const secretPrefix = 'ek_';
 
-/**
- * Most secrets kept; the oldest are dropped first. Allows more than one per second at the longest lifetime (two hours).
- */
-const mostSecrets = 10_000;
 const sweepEveryMs = 1_000;
 
 /** Short-lived client secrets, each bound to a character. Only their hashes are kept, in memory. */
 export class ClientSecrets {
-  readonly #byHash = new Map<string, ClientSecret & { readonly digest: Buffer }>();
+  readonly #byHash = new Map<string, ClientSecret & { readonly digest: Buffer; readonly release: () => void }>();
+  readonly #quota = new Quota({
+    total: limits.clientSecretsBytes.value,
+    perKey: limits.clientSecretsBytesPerKey.value,
+  });
   #sweptMs = 0;
 
   /** Number of secrets kept. */
@@ -33,14 +35,24 @@ export class ClientSecrets {
     return this.#byHash.size;
   }
 
-  /** Issues a secret of 256 random bits. The server cannot reveal it again. */
-  issue(secret: ClientSecret): string {
+  /** Bytes that the secrets count for. */
+  get bytes(): number {
+    return this.#quota.total;
+  }
+
+  /**
+   * Issues a secret of 256 random bits, which the server cannot reveal again. Returns undefined if its account, or all
+   * together, would hold more than their share. `bytes`: size of the character, if it is in no pack.
+   */
+  issue(secret: ClientSecret, bytes = 0): string | undefined {
     this.#sweep();
-    const [oldest] = this.#byHash.keys();
-    if (this.#byHash.size >= mostSecrets && oldest !== undefined) this.#byHash.delete(oldest);
+    const { startWith, owner } = secret;
+    const startBytes = startWith === undefined ? 0 : jsonBytes(startWith);
+    const release = this.#quota.take(owner, limits.clientSecretOverheadBytes.value + startBytes + bytes);
+    if (typeof release !== 'function') return undefined;
     const value = `${secretPrefix}${randomBytes(32).toString('base64url')}`;
     const digest = digestOf(value);
-    this.#byHash.set(digest.toString('base64'), { ...secret, digest });
+    this.#byHash.set(digest.toString('base64'), { ...secret, digest, release });
     return value;
   }
 
@@ -54,15 +66,25 @@ export class ClientSecrets {
 
   /** Revokes a secret. Sessions that were opened with it go on. */
   revoke(value: string): void {
-    this.#byHash.delete(digestOf(value).toString('base64'));
+    this.#drop(digestOf(value).toString('base64'));
+  }
+
+  #drop(hash: string): void {
+    this.#byHash.get(hash)?.release();
+    this.#byHash.delete(hash);
   }
 
   #sweep(): void {
     const now = Date.now();
     if (now - this.#sweptMs < sweepEveryMs) return;
     this.#sweptMs = now;
-    for (const [hash, { expiresAtMs }] of this.#byHash) if (expiresAtMs <= now) this.#byHash.delete(hash);
+    for (const [hash, { expiresAtMs }] of this.#byHash) if (expiresAtMs <= now) this.#drop(hash);
   }
+}
+
+/** Size of a value as JSON. */
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 function digestOf(value: string): Buffer {

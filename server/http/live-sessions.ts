@@ -1,4 +1,6 @@
+import { accountsOf } from '../config/api-keys.ts';
 import type { Config } from '../config/config.ts';
+import { Quota } from '../limits/quota.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
 import type { SessionListener } from '../session/contract/events.ts';
 import type { Refusal } from './problem.ts';
@@ -29,7 +31,15 @@ interface Held {
   replies: number;
 }
 
-type Limits = Pick<Config, 'maxSessions' | 'maxSessionsPerKey' | 'maxSessionsPerAddress' | 'maxRequests'>;
+type Limits = Pick<
+  Config,
+  'apiKeys' | 'maxSessions' | 'maxSessionsPerKey' | 'maxSessionsPerAddress' | 'maxRequests' | 'maxRequestsPerKey'
+>;
+
+/** The share of one account in `most` places: half, unless it is the only one or the operator says otherwise. */
+function shareOf(most: number, set: number | undefined, apiKeys: readonly string[]): number {
+  return set ?? (accountsOf(apiKeys).size > 1 ? Math.ceil(most / 2) : most);
+}
 
 /** RFC 6455 §7.4.1: going away. */
 const goingAway = 1001;
@@ -42,13 +52,17 @@ export class LiveSessions {
   readonly #clock: Clock;
   readonly #sockets = new Set<Socket>();
   readonly #places = new Set<Held>();
-  #requests = 0;
+  readonly #sessionsPerKey: number;
+  readonly #requests: Quota;
   #opened = 0;
   #draining = false;
   #onChange: () => void = () => undefined;
 
   constructor(limits: Limits, clock: Clock = systemClock) {
+    const { apiKeys, maxSessions, maxSessionsPerKey, maxRequests, maxRequestsPerKey } = limits;
     this.#limits = limits;
+    this.#sessionsPerKey = shareOf(maxSessions, maxSessionsPerKey, apiKeys);
+    this.#requests = new Quota({ total: maxRequests, perKey: shareOf(maxRequests, maxRequestsPerKey, apiKeys) });
     this.#clock = clock;
   }
 
@@ -62,7 +76,7 @@ export class LiveSessions {
 
   /** True while a request holds a slot. */
   get busy(): boolean {
-    return this.#requests > 0;
+    return this.#requests.total > 0;
   }
 
   /** True once the server has begun to stop. */
@@ -82,11 +96,12 @@ export class LiveSessions {
   /** Returns a `Refusal` if a caller cannot start a conversation now. */
   refusalFor(caller: Caller): Refusal | undefined {
     if (this.#draining) return draining;
-    const { maxSessions, maxSessionsPerKey, maxSessionsPerAddress } = this.#limits;
+    const { maxSessions, maxSessionsPerAddress } = this.#limits;
     if (this.#places.size >= maxSessions) return busy('The server has reached its session limit.');
     const count = (key: keyof Caller): number =>
       [...this.#places].filter((place) => place.caller?.[key] === caller[key]).length;
-    if (caller.owner !== undefined && count('owner') >= maxSessionsPerKey) return tooMany('key', maxSessionsPerKey);
+    if (caller.owner !== undefined && count('owner') >= this.#sessionsPerKey)
+      return tooMany('key', this.#sessionsPerKey);
     if (count('address') >= maxSessionsPerAddress) return tooMany('address', maxSessionsPerAddress);
     return undefined;
   }
@@ -113,26 +128,30 @@ export class LiveSessions {
   }
 
   /** Takes a slot for a request. Returns its release function, or a `Refusal` if there is none. */
-  begin(): (() => void) | Refusal {
+  begin({ owner }: Pick<Caller, 'owner'>): (() => void) | Refusal {
     if (this.#draining) return draining;
-    if (this.#requests >= this.#limits.maxRequests)
-      return busy(`The server has reached its limit of ${this.#requests} concurrent requests.`);
-    this.#requests += 1;
-    let begun = true;
+    const release = this.#requests.take(owner);
+    if (release === 'total')
+      return busy(`The server has reached its limit of ${this.#limits.maxRequests} concurrent requests.`);
+    if (release === 'key') return tooManyRequests;
     return () => {
-      if (begun) this.#requests -= 1;
-      begun = false;
+      release();
       this.#onChange();
     };
   }
 
   /**
    * Refuses new conversations and requests, lets running replies and requests finish for `graceMs`, then ends the rest.
+   * `apartMs`: time between two conversations that end at first, so that others who go on with them are not flooded.
    */
-  async drain(graceMs: number): Promise<void> {
+  async drain(graceMs: number, apartMs = 0): Promise<void> {
     this.#draining = true;
-    for (const place of this.#places) if (place.replies === 0) place.end();
-    await this.#until(() => this.#places.size === 0 && this.#requests === 0, graceMs);
+    for (const place of this.#places) {
+      if (place.replies > 0) continue;
+      place.end();
+      if (apartMs > 0) await new Promise<void>((resolve) => void this.#clock.after(apartMs, resolve));
+    }
+    await this.#until(() => this.#places.size === 0 && !this.busy, graceMs);
     for (const place of this.#places) place.end();
     // A conversation that ends tells its client and closes its own socket.
     await this.#until(() => this.#places.size === 0, closeTimeoutMs);
@@ -164,6 +183,15 @@ const draining: Refusal = {
 function busy(what: string): Refusal {
   return { status: 503, problem: { code: 'server_busy', message: `${what} Try again later.` }, retryAfterSeconds: 5 };
 }
+
+const tooManyRequests: Refusal = {
+  status: 429,
+  problem: {
+    code: 'too_many_requests',
+    message: 'This key has reached its limit of concurrent requests. Wait until one has finished.',
+  },
+  retryAfterSeconds: 5,
+};
 
 function tooMany(whose: 'key' | 'address', most: number): Refusal {
   const message = `This ${whose} has reached its limit of ${most} sessions. Close one first.`;

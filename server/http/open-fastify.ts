@@ -4,7 +4,8 @@ import fastify, { LogController, type FastifyError, type FastifyInstance } from 
 import type { Config } from '../config/config.ts';
 import { errorObject, type ErrorCode } from '../session/contract/errors.ts';
 import type { TlsCredentials } from '../tls/dev-certificate.ts';
-import { sendProblem } from './problem.ts';
+import { limits } from '../limits/limits.ts';
+import { sendNotFound, sendProblem } from './problem.ts';
 
 /** Listening options, and the log stream (standard output unless given). */
 export interface ListenParts {
@@ -14,14 +15,22 @@ export interface ListenParts {
 }
 
 /**
- * Only our own files, no inline code, no frames. WebSockets may go to any host, because our page can connect to other
- * servers.
+ * Only our own files, no inline code, no frames; requests and WebSockets to our own address only. Code that is injected
+ * in spite of that can send nothing elsewhere.
  */
-const contentSecurityPolicy =
-  "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors 'none'";
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' blob:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
 
-/** Time within which a whole request must have arrived, including uploads. */
-const requestTimeoutMs = 120_000;
+/** Time within which a whole request must have arrived, if nothing else has ended it. */
+const requestTimeoutMs = (limits.uploadSeconds.value + 30) * 1000;
 
 const securityHeaders = {
   'content-security-policy': contentSecurityPolicy,
@@ -70,9 +79,7 @@ export function openFastify({ config, tls, log }: ListenParts): FastifyInstance 
     const message = status < 500 ? error.message : 'The request failed. See the server’s log.';
     return sendProblem(reply, status, { code, message });
   });
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, 404, { code: 'not_found', message: `There is no ${request.url.slice(0, 200)} on this server.` }),
-  );
+  app.setNotFoundHandler(sendNotFound);
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers(securityHeaders);
   });
@@ -85,7 +92,7 @@ function describeRequest(request: { method: string; url: string }): Record<strin
 }
 
 /** Answers a request that is not HTTP, is too long, or arrived too slowly, and closes the socket. */
-function answerBrokenRequest(fault: Error & { readonly code?: string }, socket: Socket): void {
+export function answerBrokenRequest(fault: Error & { readonly code?: string }, socket: Socket): void {
   if (socket.destroyed || fault.code === 'ECONNRESET') return;
   const [status, message] =
     fault.code === 'ERR_HTTP_REQUEST_TIMEOUT'

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorObject } from '../session/contract/errors.ts';
 import type { Problem } from '../session/contract/events.ts';
 
@@ -25,4 +25,10 @@ export function sendProblem(
 /** Answers a request with a refusal. */
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return sendProblem(reply, refusal.status, refusal.problem, refusal.retryAfterSeconds);
+}
+
+/** Answers a request for a path that does not exist. */
+export async function sendNotFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const message = `There is no ${request.url.slice(0, 200)} on this server.`;
+  return sendProblem(reply, 404, { code: 'not_found', message });
 }

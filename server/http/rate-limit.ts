@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
-import type { InputRateLimit, RateLimitVerdict } from '../realtime/connection.ts';
+import { limits } from '../protocol/limits.ts';
+import type { InputRateLimit, RateLimitVerdict } from '../realtime/peer.ts';
 
 /**
  * Rate limiter with bursts. A request of any size passes while one whole token is left, so that one big piece gets
@@ -64,6 +65,7 @@ export function createInputRateLimit(
   const { maxEventsPerSecond, maxAudioRate } = config;
   const events = new TokenBucket({ burst: maxEventsPerSecond * burstSeconds, perSecond: maxEventsPerSecond, now });
   const audioMs = new TokenBucket({ burst: burstAudioMs, perSecond: maxAudioRate * 1000, now });
+  const textBytes = new TokenBucket({ burst: limits.eventBurstBytes, perSecond: limits.eventBytesPerSecond, now });
   let toldMs = -Infinity;
   const verdict = (fits: boolean, message: string): RateLimitVerdict => {
     if (fits) return 'take';
@@ -76,6 +78,11 @@ export function createInputRateLimit(
       verdict(
         events.take(),
         `More than ${maxEventsPerSecond} events per second: events are dropped. Send fewer, larger ones.`,
+      ),
+    takeText: (bytes) =>
+      verdict(
+        textBytes.take(bytes),
+        `More than ${limits.eventBytesPerSecond / 1024} KiB of events per second, audio not counted: events are dropped.`,
       ),
     takeAudio: (ms) =>
       verdict(

@@ -5,10 +5,7 @@ import { ofMemoryKey, ofUser, partsOf } from './rows.ts';
 /** Latest turns to summarize again after a summary was dropped; each hundred costs a call of the LLM. */
 const mostSummedAnew = 300;
 
-/**
- * Corrects a memory and everything derived from it: the text of a fact also in its source turn; the summary of that
- * turn is dropped.
- */
+/** Corrects a memory and what is derived from it: a fact also in its source turn, whose summary is dropped. */
 export function correctIn(database: Database, person: UserKey, memory: MemoryRecord, correction: Correction): void {
   const { table, number } = partsOf(memory.id);
   if (memory.kind === 'turn') {
@@ -54,6 +51,27 @@ export function forgetTurn(database: Database, bond: MemoryKey, turn: number): v
   dropSummary(database, bond, turn);
   database.run('DELETE FROM turns WHERE id = ?', turn);
   schedulePurge(database);
+}
+
+/** Most turns and facts that one character keeps of one user: years of daily talk, and at most some 80 MB. */
+export const mostKept = { turns: 10_000, facts: 1_000 } as const;
+
+/**
+ * Deletes a user's oldest turns and facts beyond the limits. What a turn told of the user outlives it: its facts and the
+ * summary stay. Corrected facts go last.
+ */
+export function forgetOldest(database: Database, { owner, user, character }: MemoryKey): void {
+  const bond = [owner, user, character];
+  // Ids grow with time, so all that come after the newest one to delete are kept.
+  const nextTurn = `SELECT id FROM turns WHERE ${ofMemoryKey} ORDER BY id DESC LIMIT 1 OFFSET ${mostKept.turns}`;
+  const lastTurn = database.get(nextTurn, ...bond)?.['id'];
+  if (lastTurn !== undefined) {
+    database.run(`UPDATE facts SET turn = NULL WHERE ${ofMemoryKey} AND turn <= ?`, ...bond, Number(lastTurn));
+    database.run(`DELETE FROM turns WHERE ${ofMemoryKey} AND id <= ?`, ...bond, Number(lastTurn));
+  }
+  const order = 'ORDER BY corrected DESC, id DESC';
+  const extra = `SELECT id FROM facts WHERE ${ofMemoryKey} ${order} LIMIT -1 OFFSET ${mostKept.facts}`;
+  database.run(`DELETE FROM facts WHERE id IN (${extra})`, ...bond);
 }
 
 /**
@@ -108,8 +126,7 @@ function schedulePurge(database: Database): void {
 }
 
 /**
- * Deletes the summary that covers a turn, since a single turn cannot be removed from it. Its turns will be summarized
- * again, unless the user had corrected the summary.
+ * Deletes the summary that covers a turn; its turns are summarized again, unless the user had corrected the summary.
  */
 function dropSummary(database: Database, { owner, user, character }: MemoryKey, turn: number): void {
   const held = database.get('SELECT id FROM turns WHERE id = ? AND summarised = 1', turn);

@@ -17,9 +17,8 @@ export class Database {
   readonly #statements = new Map<string, StatementSync>();
 
   /**
-   * Opens or creates the file, readable by its owner only, and migrates it. Throws `MemoryError` if it cannot be read.
-   * `isBeside`: a secondary connection; the main one of this process migrates and checkpoints the file, and this one
-   * hardly waits for locks.
+   * Opens or creates the file, readable by its owner only, and migrates it. Throws `MemoryError`. `isBeside`: a second
+   * connection, which does not migrate or checkpoint the file, and hardly waits for locks.
    */
   constructor(file: string, isBeside = false) {
     let database: DatabaseSync | undefined;

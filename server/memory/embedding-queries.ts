@@ -4,7 +4,6 @@ import type { Database } from './database.ts';
 export interface EmbeddedMemory {
   /** As in `MemoryRecord`. */
   readonly id: string;
-  /** Text that was embedded. */
   readonly text: string;
 }
 

@@ -2,7 +2,6 @@ import type { Database } from './database.ts';
 import type { MemoryRecord, UserKey } from './record.ts';
 import { ofUser, partsOf, recordOf } from './rows.ts';
 
-/** One page of an export. */
 export interface ExportPage {
   /** Memories as JSON, one per line, separated by commas. */
   readonly text: string;
@@ -13,10 +12,7 @@ export interface ExportPage {
 const pageSize = 200;
 const order = ['turns', 'facts', 'summaries'] as const;
 
-/**
- * Returns a page of a user's memories, after the id `after` or from the start: turns, facts and summaries, each oldest
- * first.
- */
+/** Returns a page of a user's memories, after the id `after`: turns, facts and summaries, each oldest first. */
 export function pageIn(database: Database, { owner, user }: UserKey, character: string, after = 't0'): ExportPage {
   const begin = partsOf(after);
   const records: MemoryRecord[] = [];

@@ -3,7 +3,7 @@ import type { SharedEmbedder } from '../../agents/embeddings/shared-embedder.ts'
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config/config.ts';
 import { MemoryError, type UserKey } from './record.ts';
-import { SessionMemory } from './session-memory.ts';
+import { SessionMemory, type SessionMemoryParts } from './session-memory.ts';
 import { memoryFile, MemoryStore } from './store.ts';
 import { openStoreThread, type StoreThread } from './store-thread.ts';
 import { openSummaries } from './summaries.ts';
@@ -14,7 +14,11 @@ export interface Memories {
   /** The store; access throws `MemoryError` if memory is off or its file cannot be read. */
   readonly store: StoreThread;
   /** Opens the memory of a session with this character; undefined if memory is off or unavailable. */
-  follow(owner: UserKey['owner'], character: Character, onFault: (fault: unknown) => void): SessionMemory | undefined;
+  follow(
+    owner: UserKey['owner'],
+    character: Character,
+    told: Pick<SessionMemoryParts, 'onFault' | 'onLoss'>,
+  ): SessionMemory | undefined;
   /** Stores the open turns, aborts running summaries, and closes the file. */
   close(): Promise<void>;
 }
@@ -29,10 +33,7 @@ export interface MemoriesParts {
   readonly onFault: (fault: unknown) => void;
 }
 
-/**
- * Opens the memories if the configuration enables them. If the file cannot be read, reports it and continues without
- * memories.
- */
+/** Opens the memories if they are enabled. If the file cannot be read, reports it and continues without. */
 export async function openMemories(parts: MemoriesParts): Promise<Memories> {
   const { config, chatModel, embedder, characters, onFault } = parts;
   if (!config.memory)
@@ -59,7 +60,7 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
   return {
     state: 'on',
     store,
-    follow(owner, { id: character }, onSessionFault) {
+    follow(owner, { id: character }, told) {
       const memory: SessionMemory = new SessionMemory({
         store,
         reader,
@@ -67,7 +68,7 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
         character,
         now: Date.now,
         embedder,
-        onFault: onSessionFault,
+        ...told,
         onTurn: (bond) => summaries.consider(bond),
         onEnd(bond) {
           followed.delete(memory);

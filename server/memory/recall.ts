@@ -25,10 +25,7 @@ const budgetTokens = 400;
 
 type Fact = Extract<MemoryRecord, { kind: 'fact' }>;
 
-/**
- * Returns the memories relevant to a conversation, one line each: the summary, matches for the last user message, and
- * the latest facts.
- */
+/** Memories for a conversation, a line each: the summary, matches for the last message, the latest facts. */
 export interface Recall {
   /** `point`: embedding of the last user message, if available. */
   (history: readonly Message[], embedding?: Float32Array): string[];
@@ -44,10 +41,7 @@ export interface SemanticRecall {
   readonly onFault: (fault: unknown) => void;
 }
 
-/**
- * Opens recall for one user and character. Each line is read from the store when it is used, so that deleted memories
- * never appear.
- */
+/** Opens recall for a user and a character. Lines are read from the store when used: none shows a deleted memory. */
 export function openRecall(
   store: MemoryStore,
   bond: MemoryKey,

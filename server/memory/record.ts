@@ -1,7 +1,4 @@
-/**
- * Key of a user's memories: `owner` identifies the API key, empty if the server needs none; `user` is the client's id
- * for the user.
- */
+/** Key of a user's memories: `owner` identifies the API key (empty: no keys), `user` is the client's id. */
 export interface UserKey {
   readonly owner: string;
   readonly user: string;
@@ -21,9 +18,7 @@ export interface Turn {
   readonly asked: string;
   /** The part of the reply that was heard; may be empty. */
   readonly answered: string;
-  /**
-   * True if the turn was stored before. If it is missing from the store then, it was deleted and is not stored again.
-   */
+  /** The turn was stored before. If it is missing from the store, it was deleted and is not stored again. */
   readonly isKnown?: boolean;
 }
 
@@ -34,10 +29,7 @@ export interface FoundFact {
   readonly text: string;
 }
 
-/**
- * One memory, as shown to its user. `id`: `t…` for a turn, `f…` for a fact, `s…` for the summary of earlier
- * conversations.
- */
+/** One memory, as shown to its user. `id`: `t…` for a turn, `f…` for a fact, `s…` for a summary. */
 export type MemoryRecord = {
   readonly id: string;
   readonly character: string;

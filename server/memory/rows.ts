@@ -12,21 +12,18 @@ interface Row {
   readonly at: number;
 }
 
-/** Row of the table of turns. */
 export interface TurnRow extends Row {
   readonly session: string;
   readonly asked: string;
   readonly answered: string;
 }
 
-/** Row of the table of facts. */
 export interface FactRow extends Row {
   readonly turn: number | null;
   readonly text: string;
   readonly corrected: number;
 }
 
-/** Row of the table of summaries. */
 export type SummaryRow = Omit<FactRow, 'turn'>;
 
 /** Converts a turn to the record shown to its user. */
@@ -57,7 +54,6 @@ export function partsOf(id: string): { readonly table: (typeof tables)[keyof typ
   return { table: tables[letter as keyof typeof tables], number: Number(digits) };
 }
 
-/** Returns the error for an id without a memory. */
 export function notFound(id: string): MemoryError {
   return new MemoryError('memory_not_found', `There is no memory "${id.slice(0, 32)}".`);
 }

@@ -1,8 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/**
- * Migrations, each applied once, in order; `user_version` of the file counts them. Released steps are never changed.
- */
+/** Migrations, each applied once, in order; counted by the file's `user_version`. Released ones never change. */
 const migrations: readonly string[] = [
   `
   CREATE TABLE turns (

@@ -21,6 +21,8 @@ export interface SessionMemoryParts {
   /** Embeddings, for semantic recall. */
   readonly embedder?: SharedEmbedder | undefined;
   readonly onFault: (fault: unknown) => void;
+  /** Called each time that a turn could not be stored. */
+  readonly onLoss: () => void;
   /** Called once the user is named and after each turn: there may be something to summarize. */
   readonly onTurn: (bond: MemoryKey) => void;
   /** Called when everything is stored. */
@@ -34,17 +36,11 @@ interface Begun {
 
 interface Beginning extends Begun {
   readonly user: string | undefined;
-  /**
-   * In a resumed session, the replies that the previous server process did not finish; absent if characters other than
-   * this one spoke them.
-   */
+  /** In a resumed session, the unfinished replies of the previous process; absent if others spoke them. */
   readonly openReplies: readonly MessageItem[] | undefined;
 }
 
-/**
- * Memory of one session; inactive until the user is named. Never throws: a failing store costs memories, not the
- * conversation.
- */
+/** Memory of one session; inactive until the user is named. Never throws: a failing store costs only memories. */
 export class SessionMemory {
   readonly #parts: SessionMemoryParts;
   #session: Begun | undefined;
@@ -71,7 +67,7 @@ export class SessionMemory {
 
   #follow(user: string | undefined, openReplies: readonly MessageItem[] | undefined): void {
     if (this.#session === undefined || user === undefined || user === this.#bond?.user) return;
-    const { store, reader, owner, character, now, embedder, onTurn } = this.#parts;
+    const { store, reader, owner, character, now, embedder, onTurn, onLoss } = this.#parts;
     const { id: session, conversation } = this.#session;
     const bond: MemoryKey = { owner, user, character };
     this.#bond = bond;
@@ -85,7 +81,12 @@ export class SessionMemory {
       this.#isFailing = false;
       onTurn(bond);
     };
-    this.#keeper = new TurnRecorder({ store, bond, session, conversation, openReplies, now, onFault, onTurn: onKept });
+    const onUnkept = (fault: unknown): void => {
+      onFault(fault);
+      onLoss();
+    };
+    const recorded = { store, bond, session, conversation, openReplies, now };
+    this.#keeper = new TurnRecorder({ ...recorded, onFault: onUnkept, onTurn: onKept });
     this.#guarded(() => this.#recall?.read());
     onTurn(bond);
   }
@@ -95,10 +96,7 @@ export class SessionMemory {
     return this.#guarded(() => this.#keeper?.note(event, onStage));
   }
 
-  /**
-   * Returns the memories relevant to the conversation. Waits for embeddings for `longestWaitMs` at most; throws only
-   * `signal.reason`.
-   */
+  /** Returns the memories for the conversation, after `longestWaitMs` at most; throws only `signal.reason`. */
   async recall(history: readonly Message[], options: CallOptions): Promise<readonly string[]> {
     const userMessage = history.findLast(({ role }) => role === 'user')?.text.trim() ?? '';
     const isAsked = this.#recall !== undefined && userMessage !== '';

@@ -6,31 +6,25 @@ type Reading = 'get' | 'list' | 'page' | 'people' | 'outgrown';
 type Writing = 'record' | 'keepEmbedding' | 'summarise' | 'correct' | 'remove' | 'move';
 type Method = Reading | Writing | 'erase' | 'purge';
 
-/** One call of a method of the store. */
 export interface StoreJob {
   readonly method: Method | 'open' | 'close';
   readonly args: readonly unknown[];
 }
 
-/** Result of a job. */
 export type StoreAnswer =
   | { readonly value: unknown }
   | { readonly fault: { readonly code: MemoryError['code']; readonly message: string } };
 
 /**
- * The store on a worker thread, so that audio never waits for the disk: writes, checkpoints of the log and bulk reads.
- * Runs one job at a time, with `record` at higher priority. Each throws `MemoryError`; a settled promise gives the same
- * guarantees as the store's method.
+ * The store on a worker thread, so that audio never waits for the disk. Runs one job at a time, `record` first. Each
+ * throws `MemoryError`; a settled promise guarantees what the store's method does.
  */
 export type StoreThread = {
   readonly [Name in Reading | Writing]: (
     ...args: Parameters<MemoryStore[Name]>
   ) => Promise<ReturnType<MemoryStore[Name]>>;
 } & {
-  /**
-   * Deletes all memories of a user, or those of one character, and settles when no trace is left on disk. Returns the
-   * number of memories deleted.
-   */
+  /** Deletes all memories of a user, or of one character, leaving no trace on disk. Returns their number. */
   erase(...args: [person: Parameters<MemoryStore['erase']>[0], character?: string]): Promise<number>;
   /** Finishes pending jobs, purges deleted data from the file, and closes it. */
   close(): Promise<void>;
@@ -97,7 +91,6 @@ interface Urgency {
   readonly longestMs?: number;
 }
 
-/** Starts the thread and returns functions that call it. */
 function startThread(file: string) {
   const url = new URL('./store-worker.ts', import.meta.url);
   const pool = openWorkerPool<StoreJob, StoreAnswer>({ name: 'memory', url, size: 1, workerData: file });
@@ -117,10 +110,7 @@ function startThread(file: string) {
   return { call, doing, end: () => pool.close() };
 }
 
-/**
- * Schedules the purge of deleted data: now, or once nothing was deleted for a while. A failed purge is retried later;
- * the store keeps track of it.
- */
+/** Schedules the purge of deleted data: now, or once nothing was deleted for a while. Failures are retried. */
 function openPurger(tidy: () => Promise<boolean>) {
   let timer: NodeJS.Timeout | undefined;
   const later = (): void => {

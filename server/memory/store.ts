@@ -3,7 +3,7 @@ import { Database } from './database.ts';
 import type { MemoryKey, Correction, FoundFact, MemoryRecord, UserKey, Turn } from './record.ts';
 import { pageIn, type ExportPage } from './exported.ts';
 import { saveEmbeddingIn, embeddingsIn, type EmbeddedMemory } from './embedding-queries.ts';
-import { correctIn, eraseFrom, forgetTurn, moveIn, removeFrom, type UserOrOwnerKey } from './changes.ts';
+import { correctIn, eraseFrom, forgetOldest, forgetTurn, moveIn, removeFrom, type UserOrOwnerKey } from './changes.ts';
 import {
   notFound,
   ofMemoryKey,
@@ -24,16 +24,14 @@ import {
   type SummaryInput,
 } from './summary-queries.ts';
 
-/** Returns the path of the memory file in a data folder. */
 export function memoryFile(dataDir: string): string {
   return path.join(dataDir, 'memory', 'memory.sqlite');
 }
 
 /**
- * Turns, facts and summaries in one SQLite file. Every method is one transaction, committed when it returns, and
- * survives a kill of the process at any moment. A power failure may lose the last moments but never corrupts the file
- * (WAL, `synchronous` NORMAL, so that a turn does not wait for the disk). Deleted data is overwritten and leaves no
- * trace after `tidy`.
+ * Turns, facts and summaries in one SQLite file. Every method is one transaction, and survives a kill. A power failure
+ * may lose the last moments but never corrupts the file (WAL, `synchronous` NORMAL). Deleted data is overwritten,
+ * without trace after `tidy`.
  */
 export class MemoryStore {
   readonly #database: Database;
@@ -72,13 +70,11 @@ export class MemoryStore {
       const id = Number(kept?.['id']);
       this.#database.run('DELETE FROM facts WHERE turn = ? AND corrected = 0', id);
       this.#addFacts(bond, id, facts, atMs);
+      if (before === undefined) forgetOldest(this.#database, bond);
     });
   }
 
-  /**
-   * Returns the memories with ids after those in `read`, facts then turns, each oldest first; the latest `most` of each
-   * kind.
-   */
+  /** Returns the memories with ids after `read`, facts then turns, oldest first; the latest `most` of each kind. */
   recall(
     { owner, user, character }: MemoryKey,
     read: { readonly turn: number; readonly fact: number },
@@ -100,7 +96,6 @@ export class MemoryStore {
     return [...facts.toReversed().map(recordOf.facts), ...turns.toReversed().map(recordOf.turns)];
   }
 
-  /** Returns the stored embeddings of memories, by id. */
   embeddings(model: string, ids: readonly string[]): ReadonlyMap<string, Float32Array> {
     return embeddingsIn(this.#database, model, ids);
   }
@@ -176,9 +171,7 @@ export class MemoryStore {
     this.#database.transaction(() => removeFrom(this.#database, person, memory));
   }
 
-  /**
-   * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0 when none are left.
-   */
+  /** Deletes up to `most` memories of a user, of one character or all. Returns the number deleted. */
   erase(person: UserKey, character = '', most = Number.MAX_SAFE_INTEGER): number {
     let count = 0;
     this.#database.transaction(() => (count = eraseFrom(this.#database, person, character, most)));
@@ -221,10 +214,7 @@ export class MemoryStore {
     return nextSummaryInputIn(this.#database, bond);
   }
 
-  /**
-   * Replaces the summary and adds the facts found with it. Returns false without changes if anything the summary was
-   * made of was corrected or deleted since.
-   */
+  /** Replaces the summary and adds its facts; false, without changes, if a source was corrected or deleted. */
   summarise({ owner, user, character }: MemoryKey, made: NewSummary): boolean {
     let isDone = false;
     this.#database.transaction(() => {

@@ -8,12 +8,8 @@ import type { SummaryInput } from './summary-queries.ts';
 
 export interface SummariesParts {
   readonly store: Pick<StoreThread, 'outgrown' | 'summarise'>;
-  /**
-   * LLM that writes summaries, at background priority; without one, summaries are extractive, from the user's own
-   * sentences.
-   */
+  /** LLM that writes summaries, at background priority; without one, they are the user's own sentences. */
   readonly chatModel: ChatModel | undefined;
-  /** Returns the name of a character. */
   readonly nameOf: (character: string) => string;
   /** Unix time in milliseconds. */
   readonly now: () => number;

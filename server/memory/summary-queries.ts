@@ -23,7 +23,6 @@ export interface NewSummary extends Pick<SummaryInput, 'before' | 'turns'> {
   readonly atMs: number;
 }
 
-/** Maximum turns in one summary prompt. */
 const mostTurns = 100;
 const mostCorrected = 20;
 
@@ -43,10 +42,7 @@ export function summaryIn(database: Database, { owner, user, character }: Memory
   return typeof row?.['text'] === 'string' ? row['text'] : '';
 }
 
-/**
- * Returns the older half of the turns not summarized yet, once together they no longer fit in a prompt; undefined until
- * then.
- */
+/** Returns the older half of the unsummarized turns once they no longer fit in a prompt; undefined until then. */
 export function nextSummaryInputIn(database: Database, bond: MemoryKey): SummaryInput | undefined {
   const waiting = unsummarisedIn(database, bond);
   const costs = waiting.map(({ asked, answered }) => estimateTokens(`${asked}${answered}`));
@@ -75,10 +71,7 @@ export function isCurrentIn(database: Database, bond: MemoryKey, { before, turns
   );
 }
 
-/**
- * Returns the found facts of turns that had no fact extraction before, so that deleted or corrected facts do not come
- * back.
- */
+/** Returns the facts of turns that had no extraction before: deleted or corrected facts do not come back. */
 export function freshFactsIn(database: Database, { facts, turns }: NewSummary): NewSummary['facts'] {
   const fresh = new Set(
     turns

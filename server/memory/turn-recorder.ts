@@ -5,7 +5,6 @@ import type { SessionEvent } from '../session/contract/events.ts';
 import type { MemoryKey, Turn } from './record.ts';
 import type { StoreThread } from './store-thread.ts';
 
-/** A turn and its state in the store. */
 interface KeptTurn {
   readonly asked: readonly MessageItem[];
   readonly answered: MessageItem | undefined;
@@ -21,10 +20,7 @@ export interface TurnRecorderParts {
   readonly bond: MemoryKey;
   readonly session: string;
   readonly conversation: Pick<Conversation, 'get' | 'items'>;
-  /**
-   * In a resumed session, the replies that the previous server process did not finish. Absent if the user was named
-   * later or other characters were speaking.
-   */
+  /** In a resumed session, the unfinished replies of the previous process; absent if others spoke, or unnamed. */
   readonly openReplies?: readonly MessageItem[] | undefined;
   /** Unix time in milliseconds. */
   readonly now: () => number;
@@ -36,13 +32,14 @@ export interface TurnRecorderParts {
 
 /** Latest turns for which the client may still report how much was heard; see `session/ended-replies.ts`. */
 const openTurns = 8;
+/** Text stored of either side of a turn, in characters: what is spoken in five minutes. */
+const mostCharacters = 4_000;
 /** Streaming events, which change no turn. */
-const passing: ReadonlySet<SessionEvent['type']> = new Set(['reply-audio', 'reply-text', 'transcript-partial']);
+const passing: ReadonlySet<SessionEvent['type']> = new Set(['reply-audio', 'reply-text']);
 
 /**
- * Writes the turns of a session to the store as they were heard. Receives each event before the client does, so that no
- * client learns of the end of a turn that is not stored. Later truncations and deletions are written with the next
- * event.
+ * Writes the turns of a session as they were heard, each event before the client gets it: no client learns of the end
+ * of a turn that is not stored. Later changes are written with the next event.
  */
 export class TurnRecorder {
   readonly #parts: TurnRecorderParts;
@@ -54,7 +51,8 @@ export class TurnRecorder {
     const { conversation, openReplies } = parts;
     // Nothing said before the user was named is stored; in a resumed session, finished turns are already stored.
     const isKept = (item: Item): boolean =>
-      openReplies === undefined || (isReply(item) && openReplies.every(({ id }) => id !== item.id));
+      (openReplies ?? []).every(({ id }) => id !== item.id) &&
+      (openReplies === undefined || (item.type === 'message' && item.role === 'assistant'));
     for (const item of conversation.items.slice(0, conversation.items.findLastIndex(isKept) + 1))
       this.#known.add(item.id);
     for (const reply of openReplies ?? []) this.#endTurn(reply);
@@ -123,17 +121,14 @@ export class TurnRecorder {
 
   #standing({ asked, answered }: KeptTurn): Words {
     const said = asked.map((item) => this.#textOf(item)).filter(Boolean);
-    return { asked: said.join('\n'), answered: answered === undefined ? '' : this.#textOf(answered) };
+    const answer = answered === undefined ? '' : this.#textOf(answered);
+    return { asked: said.join('\n').slice(0, mostCharacters), answered: answer.slice(0, mostCharacters) };
   }
 
   /** Returns the text of an item; empty if it was deleted. */
   #textOf(item: MessageItem): string {
     return this.#parts.conversation.get(item.id) === undefined ? '' : textOf(item);
   }
-}
-
-function isReply(item: Item): boolean {
-  return item.type === 'message' && item.role === 'assistant';
 }
 
 type Words = Pick<Turn, 'asked' | 'answered'>;

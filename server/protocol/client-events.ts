@@ -128,11 +128,20 @@ const contentPart = z
   })
   .refine(...within(limits.frameBytes));
 
+function textLength(parts: readonly z.infer<typeof contentPart>[]): number {
+  return parts.reduce((sum, { text, transcript }) => sum + (text ?? '').length + (transcript ?? '').length, 0);
+}
+
 const messageItem = z.looseObject({
   type: z.literal('message'),
   id: id.optional(),
   role: z.enum(['system', 'user', 'assistant']),
-  content: z.array(contentPart).max(limits.listLength),
+  content: z
+    .array(contentPart)
+    .max(limits.listLength)
+    .refine((parts) => textLength(parts) <= limits.itemCharacters, {
+      error: `more than ${limits.itemCharacters} characters of text in one item`,
+    }),
 });
 
 /** A message item as a client sends it. */

@@ -2,10 +2,24 @@
 export const limits = {
   /** One WebSocket frame. OpenAI allows 15 MiB of audio in one append, which is 20 MiB of base64. */
   frameBytes: 21 * 1024 * 1024,
+  /** One event without its audio and pictures: tools and instructions at their limits, in three-byte characters. */
+  textFrameBytes: 256 * 1024,
+  /** A longer string is audio or a picture, which only some events may hold. */
+  mediaStringBytes: 64 * 1024,
+  /** Values in one event: twice the largest set of tools. Parsing and checking them takes about 10 ms. */
+  frameValues: 10_000,
+  /**
+   * Events other than audio, for each second and at once: enough for a scene's instructions each second, and for a
+   * conversation of a day to be sent at the start.
+   */
+  eventBytesPerSecond: 128 * 1024,
+  eventBurstBytes: 2 * 1024 * 1024,
   /** Nesting depth of objects and arrays in one event. */
   nestingLevels: 64,
   /** One text content, in characters. */
   textCharacters: 20_000,
+  /** Texts of one item together, in characters. */
+  itemCharacters: 100_000,
   /** Instructions, in characters. */
   instructionsCharacters: 50_000,
   /** Ids and event ids, in characters. */
@@ -24,9 +38,7 @@ export const limits = {
   waitingAudioMs: 600_000,
   /** Bytes of sent frames kept for a client that may reconnect: two minutes of reply audio in JSON. */
   keptBytes: 8 * 1024 * 1024,
-  /**
-   * Bytes that may be queued for a client that does not read: twice the largest frame, an item with a minute of audio.
-   */
+  /** Bytes queued for a client that does not read: twice the largest frame, an item with a minute of audio. */
   unsentBytes: 8 * 1024 * 1024,
 } as const;
 

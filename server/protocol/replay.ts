@@ -13,7 +13,6 @@ interface SpeculationEvent {
 
 /** One exchange of a replayed recording: the transcript and the reply. */
 export interface ReplayedTurn {
-  /** Null if there is no transcript. */
   transcript: string | null;
   /** Error of the transcription, if any. */
   unclear: { readonly code: string; readonly message: string } | null;
@@ -38,10 +37,7 @@ export interface ReplayResult {
 
 export interface ReplayOptions {
   readonly signal: AbortSignal;
-  /**
-   * True: the server detects the turns, as with an open microphone. False: the recording is one turn, committed at its
-   * end.
-   */
+  /** True: the server detects the turns. False: the recording is one turn, committed at its end. */
   readonly serverVad: boolean;
   /** Cancels each reply after its first audio; for measuring latency only. */
   readonly untilFirstAudio?: boolean;
@@ -98,7 +94,6 @@ export class Replayer {
     return { turns: this.#turns, errors: this.#errors };
   }
 
-  /** Closes the connection. */
   async close(): Promise<void> {
     this.#client.close();
     await this.#reading;

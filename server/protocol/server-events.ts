@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { cueKinds } from '../../agents/output/performance.ts';
+import { visemes } from '../../voices/synthesizer.ts';
 import { emotions } from '../../characters/emotion.ts';
-import { latencyComponents } from '../session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../session/contract/turn-timings.ts';
 
 /** Fields common to all server events; `x_seq` is an extension for WebSockets, see `resumable-stream.ts`. */
 const common = { event_id: z.string(), x_seq: z.number().int().min(1).optional() };
@@ -142,7 +143,11 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('output_audio_buffer.stopped', { response_id: id }),
   event('output_audio_buffer.cleared', { response_id: id }),
   event('x_dramatis.hold', { response_id: id }),
-  event('x_dramatis.resume', { response_id: id, later_ms: z.number().int() }),
+  event('x_dramatis.resume', {
+    response_id: id,
+    later_ms: z.number().int(),
+    later_samples: z.number().int().optional(),
+  }),
   event('x_dramatis.cue', {
     response_id: id,
     item_id: id.nullable(),
@@ -151,12 +156,25 @@ export const serverEventSchema = z.discriminatedUnion('type', [
     start_ms: z.number().int().min(0),
     samples: z.number().int().min(0),
   }),
+  event('x_dramatis.visemes', {
+    response_id: id,
+    item_id: id,
+    basis: z.enum(['engine', 'level']),
+    from: z.number().int().min(0),
+    until: z.number().int().optional(),
+    visemes: z.array(
+      z.union([z.tuple([z.number(), z.enum(visemes)]), z.tuple([z.number(), z.enum(visemes), z.number()])]),
+    ),
+    phones: z.array(z.tuple([z.number().int(), z.string()])).optional(),
+  }),
   event('x_dramatis.voice', {
     response_id: id,
     similarity: z.number().min(-1).max(1),
     basis: z.enum(['reference', 'first_reply']),
   }),
   event('x_dramatis.session_expiring', { expires_in_s: z.number().int(), expires_at: z.number().int() }),
+  event('x_dramatis.warning', { code: z.enum(['session_not_stored', 'memory_not_stored']), message: z.string() }),
+  event('x_dramatis.ack', { x_ack: z.number().int(), x_kept: z.number().int().optional() }),
   event('x_dramatis.resumed', { received: z.number().int().nullable(), restarted: z.boolean().optional() }),
 ]);
 
@@ -165,7 +183,6 @@ type Named<Event> = Event extends unknown
   ? { [Key in keyof Event as string extends Key ? never : Key]: Event[Key] }
   : never;
 
-/** A server event, complete. */
 export type ServerEvent = Named<z.infer<typeof serverEventSchema>>;
 
 /** A server event without the fields that it gets as it is sent. */

@@ -1,6 +1,8 @@
 import { floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
 import { floatsFromG711, g711FromFloats, g711SampleRate } from '../../voices/dsp/g711.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
+import { Resampler } from '../../voices/dsp/resampler.ts';
+import type { OutgoingAudio } from './wire-event.ts';
 
 /** Formats of audio in base64, as OpenAI Realtime (GA) names them; all of them mono. */
 export type AudioFormat =
@@ -10,7 +12,6 @@ export type AudioFormat =
   | { readonly type: 'audio/pcmu' }
   | { readonly type: 'audio/pcma' };
 
-/** The format of a session by default. */
 export const pcmFormat: AudioFormat = { type: 'audio/pcm', rate: wireSampleRate };
 
 /** Returns the format that a client asks for; undefined if it is not supported. */
@@ -23,7 +24,6 @@ export function audioFormatOf(wanted: {
   return format === undefined || (wanted.rate ?? sampleRateOf(format)) !== sampleRateOf(format) ? undefined : format;
 }
 
-/** Returns the sample rate in hertz. */
 export function sampleRateOf(format: AudioFormat): number {
   return format.type === 'audio/pcm' ? format.rate : g711SampleRate;
 }
@@ -64,9 +64,8 @@ const bytes = Buffer.allocUnsafeSlow(64 * 1024);
 const floats = new Float32Array(32 * 1024);
 
 /**
- * Returns the audio of an `input_audio_buffer.append`, without allocating a string and an object for each of 25 frames
- * a second of every client. The next call overwrites it. Undefined if the frame has another form or is invalid: then it
- * must be parsed.
+ * Returns the audio of an `input_audio_buffer.append` without allocating a string and an object for each frame. The
+ * next call overwrites it. Undefined for another form, or an invalid one: parse it then.
  */
 export function soundOfAppend(frame: Buffer, format: AudioFormat): Float32Array | undefined {
   if (frame.length > bytes.length || !holds(frame, tail, frame.length - tail.length)) return undefined;
@@ -82,11 +81,48 @@ function holds(frame: Buffer, part: Buffer, offset: number): boolean {
   return frame.compare(part, 0, part.length, offset, offset + part.length) === 0;
 }
 
-/**
- * Returns true for valid, padded base64. Node skips invalid characters, so that fewer bytes come out; but it also
- * accepts the two characters of base64url (RFC 4648 §5).
- */
+/** True for valid, padded base64. Node skips invalid characters, but accepts those of base64url (RFC 4648 §5). */
 function isBase64(audio: string, decodedBytes: number): boolean {
   const isWhole = audio.length % 4 === 0 && decodedBytes === Buffer.byteLength(audio, 'base64');
   return isWhole && !audio.includes('-') && !audio.includes('_');
+}
+
+type Piece = Pick<OutgoingAudio, 'samples' | 'offsetSamples' | 'encoded'>;
+
+/** Converts the audio of one reply to the wire's rate, and to the client's format if that is not the wire's PCM. */
+export class ReplyAudio {
+  readonly #format: AudioFormat;
+  readonly #toFormat: Resampler | undefined;
+  #toWire: Resampler | undefined;
+  #sentSamples = 0;
+
+  constructor(format: AudioFormat) {
+    this.#format = format;
+    this.#toFormat = format.type === 'audio/pcm' ? undefined : new Resampler(wireSampleRate, sampleRateOf(format));
+  }
+
+  /** Takes a piece; all pieces have one rate. Returns what can be sent by now, if anything. */
+  push(samples: Float32Array, sampleRate: number): Piece | undefined {
+    this.#toWire ??= new Resampler(sampleRate, wireSampleRate);
+    return this.#pieceOf(this.#toWire.push(samples), false);
+  }
+
+  /** Returns what was held back, if anything: no more audio follows. */
+  flush(): Piece | undefined {
+    return this.#pieceOf(this.#toWire?.flush() ?? new Float32Array(0), true);
+  }
+
+  #pieceOf(samples: Float32Array, last: boolean): Piece | undefined {
+    const encoded = this.#encode(samples, last);
+    if (samples.length === 0 && (encoded === undefined || encoded.length === 0)) return undefined;
+    const offsetSamples = this.#sentSamples;
+    this.#sentSamples += samples.length;
+    return { samples, offsetSamples, ...(encoded === undefined ? {} : { encoded }) };
+  }
+
+  #encode(samples: Float32Array, last: boolean): Uint8Array | undefined {
+    if (this.#toFormat === undefined) return undefined;
+    const head = bytesFromSamples(this.#toFormat.push(samples), this.#format);
+    return last ? Buffer.concat([head, bytesFromSamples(this.#toFormat.flush(), this.#format)]) : head;
+  }
 }

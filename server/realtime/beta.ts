@@ -2,7 +2,7 @@ import type { ServerEvent } from '../protocol/server-events.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pcmFormat, type AudioFormat } from './audio-format.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import { newId } from './new-id.ts';
+import { newId } from './wire-event.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -16,10 +16,7 @@ const formats: ReadonlyMap<string, AudioFormat> = new Map([
 /** Reported where the beta has a temperature and GA has none any more: the beta's default. */
 const temperature = 0.8;
 
-/**
- * Every server event that a beta client knows, by its name in GA. Other events would throw in its SDK, so they are not
- * sent.
- */
+/** Every server event that a beta client knows, by its name in GA. Its SDK would throw at others. */
 const eventTypes: Readonly<Record<string, string>> = {
   'conversation.item.added': 'conversation.item.created',
   'response.output_audio.delta': 'response.audio.delta',
@@ -134,10 +131,7 @@ function betaTranscription(session: Fields): Fields {
   };
 }
 
-/**
- * Translates a client's message to GA, unchecked. What means the same in both stays as it is, and so does what is
- * invalid in both: the session reports that.
- */
+/** Translates a client's message to GA, unchecked: what is the same in both, or invalid in both, stays. */
 export function fromBeta(message: unknown): unknown {
   if (!isFields(message)) return message;
   const { type, session, response } = message;
@@ -150,9 +144,7 @@ export function fromBeta(message: unknown): unknown {
   return message;
 }
 
-/**
- * Translates a beta client's session to GA; unchecked. Fields that GA does not have, such as temperature, are left out.
- */
+/** Translates a beta client's session to GA, unchecked. Fields that GA lacks, such as temperature, are left out. */
 export function sessionFromBeta(session: Fields): Fields {
   const { input_audio_format: inputFormat, output_audio_format: outputFormat, audio, ...rest } = session;
   const { modalities, max_response_output_tokens: maxTokens, temperature: _gone, client_secret: _made, ...same } = rest;
@@ -179,20 +171,14 @@ function transcriptionFromBeta(session: Fields): Fields {
   return { ...sessionFromBeta(session), type: 'transcription' };
 }
 
-/**
- * Translates the body of `POST /v1/realtime/transcription_sessions` like that of `sessions`; it names the expiry of the
- * secret differently.
- */
+/** Translates the body of `POST /v1/realtime/transcription_sessions`, which names the secret's expiry differently. */
 export function transcriptionSecretFromBeta(body: unknown): unknown {
   if (!isFields(body)) return body ?? { session: { type: 'transcription' } };
   const { expires_at, expires_after = expires_at } = fieldsOf(body['client_secret']);
   return { session: transcriptionFromBeta(body), ...known({ expires_after }) };
 }
 
-/**
- * Translates the body of `POST /v1/realtime/sessions`, a session, to that of `POST /v1/realtime/client_secrets`;
- * unchecked.
- */
+/** Translates a `POST /v1/realtime/sessions` body to that of `POST /v1/realtime/client_secrets`; unchecked. */
 export function clientSecretFromBeta(body: unknown): unknown {
   if (!isFields(body)) return body ?? {};
   const { expires_after } = fieldsOf(body['client_secret']);

@@ -1,7 +1,13 @@
 import type { WireEvent } from '../protocol/server-events.ts';
 import { limits } from '../protocol/limits.ts';
 import type { ClientEvent, SessionPatch } from '../protocol/client-events.ts';
-import type { Problem, SessionCommand, SessionEvent, SessionListener } from '../session/contract/events.ts';
+import type {
+  Problem,
+  ReplyRequest,
+  SessionCommand,
+  SessionEvent,
+  SessionListener,
+} from '../session/contract/events.ts';
 import type { Item } from '../session/contract/item.ts';
 import type { Bounds, Ports } from '../session/contract/ports.ts';
 import type { Conversation } from '../session/history/conversation.ts';
@@ -9,10 +15,9 @@ import { Session, type SessionEngines, type SessionParts } from '../session/sess
 import { betaStart, toBeta } from './beta.ts';
 import { decodeEvent, decodeText, type DecodeContext, type Decoded } from './decode.ts';
 import { createEncoder } from './encode.ts';
-import { newId } from './new-id.ts';
-import type { Client, Peer } from './peer.ts';
-import { audioDelta, isAudio, type OutgoingAudio } from './wire-event.ts';
-import { castingToStart, noScenes, playersOf, type CastScene, type Casting } from './wire-scene.ts';
+import type { Client, InputRateLimit, Peer, RateLimitVerdict } from './peer.ts';
+import { newId, audioDelta, isAudio, type OutgoingAudio } from './wire-event.ts';
+import { castingToStart, noScenes, castOf, type CastScene, type Casting } from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
 
 /** Everything that one connection needs to hold a conversation. */
@@ -48,23 +53,16 @@ interface RestoredState {
   readonly items: readonly Item[];
   /** Ids of those items that date from before the present participants joined. */
   readonly beforeScene: ReadonlySet<string>;
+  readonly feelings?: SessionParts['feelings'];
+  /** The reply that the restart has cut, to be made again or to go on. */
+  readonly reply?: ReplyRequest | undefined;
 }
 
-/** A session that has just been opened. */
 export interface OpenedSession {
   readonly id: string;
   readonly conversation: Conversation;
   readonly session: WireSession;
 }
-
-/** Rate limit on what a client sends. */
-export interface InputRateLimit {
-  takeEvent(): RateLimitVerdict;
-  takeAudio(ms: number): RateLimitVerdict;
-}
-
-/** Verdict of the rate limit: take it, drop it, or drop it and report the error to the client. */
-export type RateLimitVerdict = 'take' | 'drop' | Problem;
 
 /** A client of OpenAI Realtime (GA): client events in, server events out, a session between. */
 export interface Connection {
@@ -73,8 +71,8 @@ export interface Connection {
   receive(event: ClientEvent): void;
   /** Takes an event as the client sent it: JSON in its dialect, as a string or as bytes in UTF-8. */
   receiveText(text: string | Buffer): void;
-  /** Takes the user's audio sent outside of events: mono, at any rate the resampler takes. */
-  receiveAudio(samples: Float32Array, sampleRate: number): void;
+  /** Takes the user's audio sent outside of events: mono, at any rate the resampler takes; with its number, if any. */
+  receiveAudio(samples: Float32Array, sampleRate: number, sequence?: number): void;
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void;
   /** Reports the error to the client, in its place among the events. By default: that it sent a binary message. */
@@ -96,7 +94,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   let wire = restored?.session ?? sessionToStart(parts, id);
   let casting = castingToStart(parts.casting, restored?.session, castScene);
   const session = new Session({
-    ...playersOf(casting, client),
+    ...castOf(casting, client),
     ...parts.engines,
     ...parts.bounds,
     ...parts.ports,
@@ -105,6 +103,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     settings: settingsOf(wire, casting.character),
     items: restored?.items,
     before: restored?.beforeScene,
+    feelings: restored?.feelings,
     recall: parts.recall,
   });
   const listeners = parts.listen?.({ id, conversation: session.conversation, session: wire }) ?? [];
@@ -113,6 +112,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const delivered = deliver(session, listeners, toClient, parts.ports);
   const done = Promise.all([delivered, session.run()]).then(([reason]) => reason);
   const { accepts, take } = gateTo(session, listeners, inflow);
+  if (restored?.reply !== undefined) session.send({ type: 'reply', request: restored.reply });
   const receive = (decode: (context: DecodeContext) => Decoded): void => {
     if (!accepts(inflow?.takeEvent())) return;
     const decoded = decode({
@@ -124,19 +124,22 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
       session: wire,
       find: (itemId) => session.conversation.get(itemId),
       admits: (message) => peer.admits?.(message) ?? true,
+      takeText: (bytes) => inflow?.takeText(bytes) ?? 'take',
       onFault: parts.ports.onFault,
     });
     wire = decoded.session;
     casting = decoded.casting ?? casting;
-    if (decoded.command !== undefined) take(decoded.command);
+    if (decoded.command !== undefined) take(numbered(decoded.command, decoded.sequence));
   };
+  const numbered = (command: SessionCommand, sequence: number | undefined): SessionCommand =>
+    peer.kept === undefined || sequence === undefined ? command : { ...command, sequence };
 
   return {
     id,
     done,
     receive: (event) => receive((context) => decodeEvent(event, context)),
     receiveText: (text) => receive((context) => decodeText(text, context)),
-    receiveAudio: (samples, sampleRate) => take({ type: 'audio', samples, sampleRate }),
+    receiveAudio: (samples, sampleRate, sequence) => take(numbered({ type: 'audio', samples, sampleRate }, sequence)),
     reject(problem = binaryNotUnderstood) {
       if (accepts(inflow?.takeEvent())) session.send({ type: 'reject', problem });
     },
@@ -167,6 +170,7 @@ function clientListener(opened: WireSession, client: Client, peer: Peer): Client
     },
     tell: (out) => void sends(out),
     note(event) {
+      if (event.kept !== undefined) peer.kept?.(event.kept);
       if (event.type !== 'reply-started') return encoded(event);
       return Promise.resolve(peer.beforeReply?.(event.replyId)).then(() => encoded(event));
     },
@@ -196,7 +200,7 @@ function gateTo(
   return { accepts, take };
 }
 
-/** Tells the listeners all events until the session or the client ends it; a failed send ends the session. */
+/** Tells the client all events, and the listeners all but partial transcripts, until the session or the client ends it; a failed send ends the session. */
 async function deliver(
   session: Session,
   listeners: readonly SessionListener[],
@@ -206,7 +210,7 @@ async function deliver(
   const all = [...listeners, toClient];
   try {
     for await (const event of session.events) {
-      for (const listener of all) {
+      for (const listener of event.type === 'transcript-partial' ? [toClient] : all) {
         const pending = listener.note(event);
         if (pending !== undefined) await pending;
       }

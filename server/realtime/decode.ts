@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 import type { Character } from '../../characters/character.ts';
 import { clientEventSchema, clientEventTypes, type ClientEvent, type SessionPatch } from '../protocol/client-events.ts';
-import { limits, wireSampleRate } from '../protocol/limits.ts';
+import { wireSampleRate } from '../protocol/limits.ts';
 import type { Item } from '../session/contract/item.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/contract/events.ts';
 import { soundOfAppend, audioFormatOf, sampleRateOf } from './audio-format.ts';
 import { fromBeta } from './beta.ts';
 import type { ResponseEcho } from './encode-response.ts';
-import type { Client } from './peer.ts';
+import { frameProblem, measureFrame, misplacedMedia, type FrameSize } from './frame-size.ts';
+import type { Client, RateLimitVerdict } from './peer.ts';
 import { itemFromWire, samplesFromBase64 } from './wire-items.ts';
-import { playersOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';
+import { castOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';
 import { mergeTools, toolboxOf } from './wire-tools.ts';
 import { badFormat, mergeSession, oneModality, settingsOf, type WireSession } from './wire-session.ts';
 
@@ -27,6 +28,8 @@ export interface DecodeContext {
   readonly find: (id: string) => Item | undefined;
   /** See `Peer.admits`. */
   readonly admits: (message: unknown) => boolean;
+  /** Charges this many bytes against the client's rate limit. */
+  readonly takeText: (bytes: number) => RateLimitVerdict;
   /** Called with internal faults. */
   readonly onFault: (fault: unknown) => void;
 }
@@ -37,6 +40,8 @@ export interface Decoded {
   readonly session: WireSession;
   /** New participants, from now on. */
   readonly casting?: Casting;
+  /** The client's number of the message, if it has one. */
+  readonly sequence?: number | undefined;
 }
 
 /**
@@ -45,9 +50,7 @@ export interface Decoded {
  */
 export function decodeText(text: string | Buffer, context: DecodeContext): Decoded {
   return guarded(context, () =>
-    typeof text === 'string'
-      ? understand(text, context)
-      : (plainAppend(text, context) ?? understand(text.toString('utf8'), context)),
+    typeof text === 'string' ? understand(text, context) : (plainAppend(text, context) ?? understand(text, context)),
   );
 }
 
@@ -78,26 +81,34 @@ function plainAppend(text: Buffer, { session }: DecodeContext): Decoded | undefi
   return { command: { type: 'audio', samples, sampleRate: sampleRateOf(format) }, session };
 }
 
-function understand(text: string, context: DecodeContext): Decoded {
-  if (text.length > limits.frameBytes) {
-    const message = `The frame is over ${limits.frameBytes / 2 ** 20} MiB. Send audio in shorter pieces.`;
-    return reject({ code: 'message_too_large', message }, undefined, context);
+function understand(text: string | Buffer, context: DecodeContext): Decoded {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+  const size = measureFrame(bytes);
+  const problem = frameProblem(bytes.length, size);
+  if (problem !== undefined) return reject(problem, undefined, context);
+  const looksLikeAudio = size.values < fewValues && bytes.includes(appendType);
+  if (!looksLikeAudio) {
+    const refused = weigh(size, context);
+    if (refused !== undefined) return refused;
   }
   let message: unknown;
   try {
-    message = JSON.parse(text);
+    message = JSON.parse(bytes.toString('utf8'));
   } catch {
     return reject({ code: 'invalid_json', message: 'The message is not valid JSON.' }, undefined, context);
   }
-  if (isNestedOver(message, limits.nestingLevels)) {
-    const what = `The event is nested over ${limits.nestingLevels} levels deep. Send a flatter one.`;
-    return reject({ code: 'invalid_event', message: what }, undefined, context);
+  if (looksLikeAudio && !(isRecord(message) && message['type'] === appendType)) {
+    const refused = weigh(size, context);
+    if (refused !== undefined) return refused;
   }
+  const misplaced = size.mediaBytes > 0 ? misplacedMedia(message) : undefined;
+  if (misplaced !== undefined) return reject(misplaced, eventIdOf(message), context);
   if (!context.admits(message)) return { session: context.session };
   const inGa = context.client.beta === true ? fromBeta(message) : message;
   const parsed = clientEventSchema.safeParse(inGa);
   if (!parsed.success) return reject(problemOf(inGa, parsed.error), eventIdOf(inGa), context);
-  return decode(parsed.data, context);
+  const { x_seq: sequence } = message as { readonly x_seq?: unknown };
+  return { ...decode(parsed.data, context), ...(typeof sequence === 'number' ? { sequence } : {}) };
 }
 
 function decode(event: ClientEvent, context: DecodeContext): Decoded {
@@ -123,7 +134,7 @@ function update(
   if ('code' in merged) return merged;
   const base = { type: 'update', settings: settingsOf(merged, now), echo: merged } as const;
   if (casting === undefined) return { command: base, session: merged };
-  return { command: { ...base, players: playersOf(casting, client) }, session: merged, casting };
+  return { command: { ...base, cast: castOf(casting, client) }, session: merged, casting };
 }
 
 function commandOf(
@@ -227,6 +238,24 @@ function asksForTools(wanted: Parameters<typeof mergeTools>[1]): boolean {
   return wanted.tools != null || wanted.tool_choice != null || wanted.parallel_tool_calls != null;
 }
 
+const appendType = 'input_audio_buffer.append';
+
+/** Audio sent as an event has few other fields. */
+const fewValues = 16;
+
+/** A value costs about as much to parse and to check as this many bytes of text; so does a byte of media. */
+const bytesPerValue = 32;
+
+const bytesPerMediaByte = 1 / 16;
+
+/** Charges an event against the client's rate limit. Returns what to do if it is over it. */
+function weigh({ textBytes, mediaBytes, values }: FrameSize, context: DecodeContext): Decoded | undefined {
+  const bytes = Math.round(textBytes + mediaBytes * bytesPerMediaByte + values * bytesPerValue);
+  const verdict = context.takeText(bytes);
+  if (verdict === 'take') return undefined;
+  return verdict === 'drop' ? { session: context.session } : reject(verdict, undefined, context);
+}
+
 /** Tells an unknown type from an invalid field, and names the field. */
 function problemOf(message: unknown, error: z.ZodError): Problem {
   const type = isRecord(message) ? message['type'] : undefined;
@@ -260,15 +289,6 @@ function itemSettings({ sampleRate, session }: DecodeContext): Parameters<typeof
 function eventIdOf(message: unknown): string | undefined {
   const id = isRecord(message) ? message['event_id'] : undefined;
   return typeof id === 'string' ? id.slice(0, 512) : undefined;
-}
-
-/**
- * Returns true for values that would exhaust the stack of anything that walks through them: checks, and JSON on its way
- * back.
- */
-function isNestedOver(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isNestedOver(inner, levels - 1));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,13 +1,12 @@
 import type { ServerItem, ServerResponse, WireEvent } from '../protocol/server-events.ts';
 import type { Feelings } from '../../agents/feelings.ts';
 import { errorTable } from '../session/contract/errors.ts';
-import { wireSampleRate } from '../protocol/limits.ts';
 import type { ReplyEnd, SessionEvent } from '../session/contract/events.ts';
-import type { AudioFormat } from './audio-format.ts';
+import { type AudioFormat, ReplyAudio } from './audio-format.ts';
 import type { Client } from './peer.ts';
-import { ReplyAudio } from './reply-audio.ts';
-import { usageOf, type OutgoingAudio } from './wire-event.ts';
+import type { OutgoingAudio } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
+import { wireVisemes, wireSamplesOf } from './wire-visemes.ts';
 
 /** A response that still needs its `response.done`. */
 export interface OpenResponse {
@@ -15,14 +14,14 @@ export interface OpenResponse {
   readonly conversationId: string | null;
   readonly metadata: unknown;
   readonly maxTokens: number;
-  /** The format when the response began. */
   readonly format: AudioFormat;
   readonly sound: ReplyAudio;
   itemId: string | undefined;
   previousItemId: string | null;
   transcript: string;
-  /** Number of items that have been added. */
   items: number;
+  /** The sample up to which the mouth was told; undefined while only the loudness is known. */
+  mouthUntil: number | undefined;
 }
 
 /** Settings of one response that the session does not need; the session returns them in its events. */
@@ -33,18 +32,16 @@ export interface ResponseEcho {
 }
 
 type ReplyEvent = Extract<SessionEvent, { readonly replyId: string }>;
+type EventOf<Type extends ReplyEvent['type']> = Extract<ReplyEvent, { readonly type: Type }>;
 
 /** The parts of a session that an encoder needs. */
-export interface EncodedSession extends Pick<Client, 'holds' | 'cues'> {
+export interface EncodedSession extends Pick<Client, 'holds' | 'cues' | 'mouth'> {
   readonly id: string;
   readonly voice: string;
   readonly outputFormat: AudioFormat;
 }
 
-/**
- * Returns the wire events of one response, in the order of the protocol: brackets open once and close once, and `done`
- * comes last.
- */
+/** Returns the wire events of one response in the protocol's order: each bracket opens and closes once. */
 export function responseEvents(
   event: ReplyEvent,
   responses: Map<string, OpenResponse>,
@@ -64,6 +61,7 @@ export function responseEvents(
       previousItemId: null,
       transcript: '',
       items: 0,
+      mouthUntil: 0,
     };
     responses.set(event.replyId, opened);
     const begun = { status: 'in_progress', status_details: null, output: [], usage: null } as const;
@@ -78,7 +76,10 @@ export function responseEvents(
     case 'reply-text':
       return textDelta(event, open);
     case 'reply-audio':
-      return outgoing(event.replyId, open, open.sound.push(event.samples, event.sampleRate));
+      return [
+        ...mouth(event, open, session),
+        ...outgoing(event.replyId, open, open.sound.push(event.samples, event.sampleRate)),
+      ];
     case 'reply-item-ended':
       return closeItem(event, open);
     case 'reply-call':
@@ -86,7 +87,7 @@ export function responseEvents(
     case 'reply-held':
       return session.holds === true ? [{ type: 'x_dramatis.hold', response_id: event.replyId }] : [];
     case 'reply-resumed':
-      return session.holds === true ? [resumed(event)] : [];
+      return session.holds === true ? [resumed(event, open, session)] : [];
     case 'reply-cue':
       return cue(event, session);
     case 'reply-ended':
@@ -96,24 +97,39 @@ export function responseEvents(
 }
 
 /** Encodes a stage direction. Thoughts are sent only if the client asked for them. */
-function cue(
-  { replyId, itemId, cue: told }: Extract<ReplyEvent, { type: 'reply-cue' }>,
-  session: EncodedSession,
-): WireEvent[] {
+function cue({ replyId, itemId, cue: told }: EventOf<'reply-cue'>, session: EncodedSession): WireEvent[] {
   const { kind, text, startMs } = told;
   if ((session.cues ?? 'none') === 'none' || (kind === 'thought' && session.cues !== 'all')) return [];
-  const at = { start_ms: Math.round(startMs), samples: Math.round((startMs * wireSampleRate) / 1000) };
+  const at = { start_ms: Math.round(startMs), samples: wireSamplesOf(startMs) };
   return [{ type: 'x_dramatis.cue', response_id: replyId, item_id: itemId, kind, text, ...at }];
 }
 
-function resumed({ replyId, laterMs }: Extract<ReplyEvent, { type: 'reply-resumed' }>): WireEvent {
-  return { type: 'x_dramatis.resume', response_id: replyId, later_ms: Math.round(laterMs) };
+function resumed(
+  { replyId, laterMs }: EventOf<'reply-resumed'>,
+  open: OpenResponse,
+  session: EncodedSession,
+): WireEvent {
+  const told = { type: 'x_dramatis.resume', response_id: replyId, later_ms: Math.round(laterMs) } as const;
+  if (session.mouth === undefined) return told;
+  const later = wireSamplesOf(laterMs);
+  if (open.mouthUntil !== undefined) open.mouthUntil += later;
+  return { ...told, later_samples: later };
 }
 
-function openItem(
-  event: Extract<ReplyEvent, { type: 'reply-item' }>,
+/** Tells the movement of the mouth; a run of speech of which only the loudness is known is told once. */
+function mouth(
+  { replyId, mouth: span }: EventOf<'reply-audio'>,
   open: OpenResponse,
-): (WireEvent | OutgoingAudio)[] {
+  session: EncodedSession,
+): WireEvent[] {
+  if (session.mouth === undefined || span === undefined || open.itemId === undefined) return [];
+  if (span.basis === 'level' && open.mouthUntil === undefined) return [];
+  const told = wireVisemes(span, open.mouthUntil, session.mouth === 'phones');
+  open.mouthUntil = told.until;
+  return [{ type: 'x_dramatis.visemes', response_id: replyId, item_id: open.itemId, ...told }];
+}
+
+function openItem(event: EventOf<'reply-item'>, open: OpenResponse): (WireEvent | OutgoingAudio)[] {
   open.itemId = event.item.id;
   open.previousItemId = event.previousItemId;
   open.items += 1;
@@ -133,7 +149,7 @@ function inConversation(open: OpenResponse, event: WireEvent): WireEvent[] {
 }
 
 /** Encodes a call: it is complete, so its brackets open and close at once. */
-function call(event: Extract<ReplyEvent, { type: 'reply-call' }>, open: OpenResponse): WireEvent[] {
+function call(event: EventOf<'reply-call'>, open: OpenResponse): WireEvent[] {
   const { replyId, previousItemId, item } = event;
   const finished = wireItem(item);
   const begun: ServerItem = { ...finished, status: 'in_progress', arguments: '' };
@@ -150,14 +166,12 @@ function call(event: Extract<ReplyEvent, { type: 'reply-call' }>, open: OpenResp
   ];
 }
 
-function textDelta(event: Extract<ReplyEvent, { type: 'reply-text' }>, open: OpenResponse): WireEvent[] {
+function textDelta(event: EventOf<'reply-text'>, open: OpenResponse): WireEvent[] {
   if (open.itemId === undefined) return [];
   open.transcript += event.text;
   const base = { ...place(event.replyId, open.itemId), delta: event.text };
-  const felt = event.emotion === undefined ? {} : { emotion: event.emotion };
-  if (!open.speaks) {
-    return [{ type: 'response.output_text.delta', ...base, ...('emotion' in felt ? { x_dramatis: felt } : {}) }];
-  }
+  const felt = event.emotion === undefined ? undefined : { emotion: event.emotion };
+  if (!open.speaks) return [{ type: 'response.output_text.delta', ...base, ...(felt && { x_dramatis: felt }) }];
   const words = event.words.map(({ text, startMs, endMs }) => ({
     text,
     start_ms: Math.round(startMs),
@@ -172,10 +186,7 @@ function outgoing(responseId: string, open: OpenResponse, piece: ReturnType<Repl
   return [{ responseId, itemId: open.itemId, ...piece }];
 }
 
-function closeItem(
-  event: Extract<ReplyEvent, { type: 'reply-item-ended' }>,
-  open: OpenResponse,
-): (WireEvent | OutgoingAudio)[] {
+function closeItem(event: EventOf<'reply-item-ended'>, open: OpenResponse): (WireEvent | OutgoingAudio)[] {
   const { replyId, item, cut } = event;
   const at = place(replyId, item.id);
   const said = item.content[0]?.type === 'audio' ? (item.content[0].transcript ?? '') : open.transcript;
@@ -199,11 +210,7 @@ function closeItem(
   ];
 }
 
-function closeResponse(
-  event: Extract<ReplyEvent, { type: 'reply-ended' }>,
-  open: OpenResponse,
-  session: EncodedSession,
-): WireEvent[] {
+function closeResponse(event: EventOf<'reply-ended'>, open: OpenResponse, session: EncodedSession): WireEvent[] {
   const { replyId, end, item, calls } = event;
   const response = {
     ...responseObject(replyId, open, session),
@@ -212,14 +219,14 @@ function closeResponse(
     output: [...(item === undefined ? [] : [item]), ...calls].map((one) => wireItem(one)),
     usage: usageOf(end.usage),
     x_dramatis: {
-      mind: end.mind ?? null,
+      mind: end.replySource ?? null,
       feelings: wireFeelings(end.feelings),
       cast_feelings: castFeelings(end),
       latency: { ...end.latency },
       speculation: speculationOf(end),
       scene_ended: end.rest === 'scene-end' ? true : undefined,
       users_turn: end.rest === 'users-turn' ? true : undefined,
-      slips: end.slips && [...end.slips],
+      slips: end.violations && [...end.violations],
     },
   };
   // Requests and tokens are not limited here, so the list is empty; clients that wait for the event get it.
@@ -268,4 +275,22 @@ function partOf({ speaks }: OpenResponse, said: string) {
 
 function place(replyId: string, itemId: string) {
   return { response_id: replyId, item_id: itemId, output_index: 0, content_index: 0 };
+}
+
+/** Token counts as OpenAI's clients expect them: 10 audio tokens a second in, 20 out. */
+export function usageOf(usage: ReplyEnd['usage']): Record<string, unknown> {
+  const audioTokens = Math.round(usage.audioMs / 50);
+  return {
+    total_tokens: usage.inputTokens + usage.outputTokens + audioTokens,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens + audioTokens,
+    input_token_details: {
+      text_tokens: usage.inputTokens,
+      audio_tokens: 0,
+      image_tokens: 0,
+      cached_tokens: 0,
+      cached_tokens_details: { text_tokens: 0, audio_tokens: 0, image_tokens: 0 },
+    },
+    output_token_details: { text_tokens: usage.outputTokens, audio_tokens: audioTokens },
+  };
 }

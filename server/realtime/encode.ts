@@ -8,10 +8,7 @@ import type { OutgoingAudio } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 import { echoOf, sessionIn, type WireSession } from './wire-session.ts';
 
-/**
- * Returns an encoder to the GA dialect for one session: each session event becomes the wire events that the protocol
- * requires.
- */
+/** Returns an encoder to GA for one session: each session event becomes the wire events that it requires. */
 export function createEncoder(
   opened: WireSession,
   client: Client = {},
@@ -80,6 +77,9 @@ function conversationEvents(event: ConversationEvent, session: KnownSession): Wi
       ];
     case 'item-deleted':
       return [{ type: 'conversation.item.deleted', item_id: event.itemId }];
+    case 'understood':
+    case 'marked':
+      return [];
     case 'problem':
       return [{ type: 'error', error: errorObject(event.problem, event.ref) }];
     default:

@@ -1,10 +1,7 @@
 import type { ServerEvent } from '../protocol/server-events.ts';
 import type { WireSession } from './wire-session.ts';
 
-/**
- * Returns true if speech over a reply stops it, according to the session that a client is sent. Undefined for other
- * events.
- */
+/** Returns true if speech over a reply stops it, by the session in a server event; undefined for other events. */
 export function interruptsIn(event: ServerEvent): boolean | undefined {
   if (event.type !== 'session.created' && event.type !== 'session.updated') return undefined;
   const { audio } = event.session as Partial<Pick<WireSession, 'audio'>>;

@@ -1,3 +1,4 @@
+import type { Problem } from '../session/contract/events.ts';
 import type { ServerEvent } from '../protocol/server-events.ts';
 import type { OutgoingAudio } from './wire-event.ts';
 
@@ -9,15 +10,11 @@ export interface Peer {
   sendAudio?(audio: OutgoingAudio): boolean;
   /** If given, is awaited before the first event of a reply. */
   beforeReply?(replyId: string): Promise<void>;
-  /**
-   * Asks for a sign of life, which arrives after all that the client has sent; absent if nothing can be stuck on its
-   * way.
-   */
+  /** Asks for a sign of life, which arrives after all that the client has sent; absent if nothing can be stuck. */
   probe?(answered: () => void): void;
-  /**
-   * Takes every message that came as text, unchecked, before the session does. Returns false if the session is not to
-   * take it: it came before, or was meant for the transport.
-   */
+  /** If given, is told the last message of the client that need not be sent again, and the client numbers them. */
+  readonly kept?: ((sequence: number) => void) | undefined;
+  /** Takes every message that came as text, unchecked. Returns false if the session is not to take it. */
   admits?(message: unknown): boolean;
 }
 
@@ -32,9 +29,22 @@ export interface Client {
   /** It is told the voice similarity of the character's replies. */
   readonly voice?: boolean;
   readonly cues?: CuesTold;
+  /** It is told the shapes of the mouth, or its sounds in IPA as well; nothing by default. */
+  readonly mouth?: 'visemes' | 'phones' | undefined;
   /** It speaks the dialect from before GA, see `beta.ts`. */
   readonly beta?: boolean;
 }
 
 /** Stage directions that a client is told of: none, actions, or thoughts as well; none by default. */
 export type CuesTold = 'none' | 'visible' | 'all';
+
+/** Rate limit on what a client sends. */
+export interface InputRateLimit {
+  takeEvent(): RateLimitVerdict;
+  /** Charges an event that is not audio, by its size. */
+  takeText(bytes: number): RateLimitVerdict;
+  takeAudio(ms: number): RateLimitVerdict;
+}
+
+/** Verdict of the rate limit: take it, drop it, or drop it and report the error to the client. */
+export type RateLimitVerdict = 'take' | 'drop' | Problem;

@@ -2,13 +2,19 @@ import type { Character } from '../../characters/character.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { defaultTurnDetection, type TurnDetection } from '../session/contract/settings.ts';
 
-/** Turn detection in its wire form. */
 export type WireTurnDetection = Record<string, unknown> & { readonly type: 'server_vad' | 'semantic_vad' };
 
 type WantedDetection = NonNullable<NonNullable<SessionPatch['audio']>['input']>['turn_detection'];
 
-/** Longest timeout for each eagerness of `semantic_vad` (OpenAI's guide to VAD); for `auto` the character's own. */
-const eagernessMostMs = { low: 8_000, medium: 4_000, high: 2_000 } as const;
+/**
+ * Longest timeout for each eagerness of `semantic_vad` (OpenAI's guide to VAD), and how much a cut-in costs; for `auto`
+ * both are the character's own.
+ */
+const eagernessPatience = {
+  low: { mostMs: 8_000, cutInCostMs: 5_000 },
+  medium: { mostMs: 4_000, cutInCostMs: 2_500 },
+  high: { mostMs: 2_000, cutInCostMs: 600 },
+} as const;
 
 /** Initial turn detection of a session: the character's own patience, with a turn detector. */
 export const firstDetection: WireTurnDetection = {
@@ -61,8 +67,8 @@ export function detectionOf(wire: WireTurnDetection, character: Character): Turn
     ...(typeof idleMs === 'number' ? { idleMs } : {}),
   };
   if (wire.type === 'semantic_vad') {
-    const mostMs = eagernessMostMs[wire['eagerness'] as keyof typeof eagernessMostMs];
-    const patience = own.patience === undefined || mostMs === undefined ? own.patience : { ...own.patience, mostMs };
+    const eager = eagernessPatience[wire['eagerness'] as keyof typeof eagernessPatience];
+    const patience = own.patience && { ...own.patience, ...eager };
     return { ...own, ...(patience === undefined ? {} : { patience }), ...common };
   }
   return {

@@ -1,6 +1,6 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import type { WireEvent } from '../protocol/server-events.ts';
-import type { ReplyEnd } from '../session/contract/events.ts';
+import { randomBytes } from 'node:crypto';
 
 /** Audio of a reply on its way out, before it takes a wire form: mono at the wire's rate of 24 kHz. */
 export interface OutgoingAudio {
@@ -13,30 +13,8 @@ export interface OutgoingAudio {
   readonly offsetSamples: number;
 }
 
-/** Tells audio from events. */
 export function isAudio(out: WireEvent | OutgoingAudio): out is OutgoingAudio {
   return !('type' in out);
-}
-
-/**
- * Returns the token counts that OpenAI's clients expect. Audio is counted as they count it: 10 tokens a second in, 20
- * out.
- */
-export function usageOf(usage: ReplyEnd['usage']): Record<string, unknown> {
-  const audioTokens = Math.round(usage.audioMs / 50);
-  return {
-    total_tokens: usage.inputTokens + usage.outputTokens + audioTokens,
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens + audioTokens,
-    input_token_details: {
-      text_tokens: usage.inputTokens,
-      audio_tokens: 0,
-      image_tokens: 0,
-      cached_tokens: 0,
-      cached_tokens_details: { text_tokens: 0, audio_tokens: 0, image_tokens: 0 },
-    },
-    output_token_details: { text_tokens: usage.outputTokens, audio_tokens: audioTokens },
-  };
 }
 
 /** Scratch buffer for audio to be encoded in base64: room for what is sent at once. */
@@ -53,4 +31,19 @@ export function audioDelta(audio: OutgoingAudio): WireEvent {
     content_index: 0,
     delta: bytes.toString('base64'),
   };
+}
+
+const idBytes = 12;
+/** Random bytes for many ids at once: a call for them costs more than making an id. */
+let random = Buffer.alloc(0);
+let randomUsed = 0;
+
+/** Returns a new id, with OpenAI's prefix for its kind. */
+export function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
+  if (randomUsed === random.length) {
+    random = randomBytes(64 * idBytes);
+    randomUsed = 0;
+  }
+  randomUsed += idBytes;
+  return `${kind}_${random.toString('base64url', randomUsed - idBytes, randomUsed)}`;
 }

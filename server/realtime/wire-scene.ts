@@ -20,18 +20,18 @@ export interface Casting {
 export type CastScene = (sceneId: string | null) => Casting | Problem;
 
 /** Converts to the session engine's participants. */
-export function playersOf({ character, responder }: Casting, { nods }: Client): Cast {
+export function castOf({ character, responder }: Casting, { nods }: Client): Cast {
   const everyMs = nods === true ? backchannelEveryMs(character.turnTaking) : undefined;
-  const cast = character.stage?.cast.map(({ id, name }) => ({ id, name }));
+  const speakers = character.stage?.cast.map(({ id, name }) => ({ id, name }));
   return {
     responder,
+    languages: character.languages,
     bargeInMs: bargeInMs(character.turnTaking),
     ...(everyMs === undefined ? {} : { nodEveryMs: everyMs }),
-    ...(cast === undefined ? {} : { cast }),
+    ...(speakers === undefined ? {} : { speakers }),
   };
 }
 
-/** Returns the id of the session's scene; null for none. */
 export function sceneIdOf(session: Pick<WireSession, 'x_dramatis'> | undefined): string | null {
   return session?.x_dramatis.scene?.id ?? null;
 }
@@ -75,17 +75,13 @@ function sceneOf({ id, stage }: Character): string | null {
   return stage === undefined ? null : id.slice(sceneModel('').length);
 }
 
-/** For a server without scenes. */
 export const noScenes: CastScene = () => ({
   code: 'unknown_scene',
   message: 'This server has no scenes.',
   param: 'session.x_dramatis.scene.id',
 });
 
-/**
- * Tracks if the participants are others than those the session was opened for: what they say does not become memories
- * of its character, and their voice is not its.
- */
+/** Tracks if others than at first take part: their words are no memories of the character, their voice not its. */
 export function trackCastChange(opened: Character, restored: WireSession | undefined): CastChange {
   const sceneId = sceneOf(opened);
   return {

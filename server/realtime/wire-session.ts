@@ -141,7 +141,6 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
   };
 }
 
-/** Converts to the settings of the session engine. */
 export function settingsOf(session: WireSession, character: Character): SessionSettings {
   const { input, output } = session.audio;
   const language = input.transcription?.language;

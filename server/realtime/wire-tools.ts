@@ -1,7 +1,6 @@
 import type { Tool, Toolbox, ToolChoice } from '../../agents/tools.ts';
 import type { WireTool, WireToolChoice } from '../protocol/client-events.ts';
 
-/** Tools of a session or a response. */
 export interface WireTools {
   readonly tools: readonly WireTool[];
   readonly tool_choice: WireToolChoice;
@@ -20,10 +19,7 @@ export function mergeTools(before: WireTools, wanted: WantedTools): WireTools {
   };
 }
 
-/**
- * Returns the tools that the LLM may call: the functions. Tools of other kinds (MCP) are kept for the client, and never
- * called.
- */
+/** Returns the functions, which the LLM may call. Tools of other kinds (MCP) are only kept for the client. */
 export function toolboxOf(wire: WireTools): Toolbox {
   const tools = wire.tools.flatMap((tool): Tool[] => {
     if (tool.type !== 'function' || tool.name === undefined) return [];

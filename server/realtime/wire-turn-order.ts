@@ -7,10 +7,7 @@ export function userTakesPart({ stage }: Character): boolean {
   return stage?.scene.user !== 'listener';
 }
 
-/**
- * Turns replies and interruptions off for a user who only listens to a scene; the client is told so, so that it does
- * not fall silent by itself.
- */
+/** Turns replies and interruptions off for a user who only listens to a scene; the client is told so. */
 export function detectionForListener(
   detection: WireTurnDetection | null,
   character: Character,

@@ -1,5 +1,5 @@
 import { durationMs } from '../../voices/audio.ts';
-import type { SpeechChunk, TimedWord } from '../../voices/synthesizer.ts';
+import type { MouthMovement, SpeechChunk, TimedWord } from '../../voices/synthesizer.ts';
 import type { SpokenPart } from '../session/contract/responder.ts';
 
 /** A turn is not cut if this few words are left, nor before this much of a phrase has been said. */
@@ -9,9 +9,8 @@ const leastOfPhraseMs = 300;
 const fadeMs = 10;
 
 /**
- * Yields the parts of a turn until another character interrupts: then it ends after the present word, and its text with
- * a dash. `mayHoldMs` returns how much audio the turn may have, given what has been said so far; speech without word
- * timings is not cut.
+ * Yields the parts of a turn until another character interrupts: after the present word, and with a dash. `mayHoldMs`:
+ * how much audio the turn may have; speech without word timings is not cut.
  */
 export async function* untilBreakIn(
   parts: AsyncIterable<SpokenPart>,
@@ -37,11 +36,9 @@ export async function* untilBreakIn(
   }
 }
 
-/**
- * Returns the chunk up to the end of the word that is said at `ms`; undefined if it need not or cannot be cut there.
- */
+/** Cuts the chunk after the word that is said at `ms`; undefined if it need not or cannot be cut there. */
 function cutAfter(chunk: SpeechChunk, ms: number): SpeechChunk | undefined {
-  const { frame, words = [] } = chunk;
+  const { frame, words = [], mouth } = chunk;
   if (ms >= durationMs(frame)) return undefined;
   const fromMs = Math.max(ms, leastOfPhraseMs);
   const index = words.findIndex(({ text, endMs }) => endMs >= fromMs && !endsSentence(text));
@@ -50,7 +47,13 @@ function cutAfter(chunk: SpeechChunk, ms: number): SpeechChunk | undefined {
   const samples = frame.samples.slice(0, Math.round((last.endMs / 1000) * frame.sampleRate));
   fadeOut(samples, Math.round((fadeMs / 1000) * frame.sampleRate));
   const kept = words.slice(0, index + 1);
-  return { frame: { ...frame, samples }, text: brokenOff(chunk.text, kept), words: kept };
+  const text = brokenOff(chunk.text, kept);
+  return { frame: { ...frame, samples }, text, words: kept, ...(mouth && { mouth: mouthUntil(mouth, last.endMs) }) };
+}
+
+function mouthUntil(mouth: MouthMovement, endMs: number): MouthMovement {
+  const visemes = mouth.visemes.filter(({ startMs }) => startMs < endMs);
+  return { ...mouth, visemes, phones: mouth.phones.filter(({ startMs }) => startMs < endMs) };
 }
 
 function endsSentence(word: string): boolean {

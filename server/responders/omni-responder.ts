@@ -37,9 +37,8 @@ const keptMs = 60_000;
 const attempts = 2;
 
 /**
- * An omni model in place of LLM and TTS: the user's audio in, the model's audio out. Made for one session. At a
- * violation the reply stops before it, unless it was already heard, and the model continues from there, corrected; at a
- * second violation the reply ends or, if nothing was heard yet, the backup makes it.
+ * An omni model in place of LLM and TTS, for one session. At a violation the reply stops before it, unless it was
+ * heard, and the model continues, corrected; at a second one it ends or, if nothing was heard, the backup makes it.
  */
 export function omniResponder(parts: OmniResponderParts): Responder {
   const { model, voice, character, recognizer, backup, findByEmbedding } = parts;
@@ -57,6 +56,8 @@ export function omniResponder(parts: OmniResponderParts): Responder {
       }
     },
     async *reply(history, options) {
+      // It cannot be told where to go on: what was heard is all.
+      if ((options.heard ?? '') !== '') return;
       const sound = soundOf(history, heard);
       const messages = omniPrompt(character, history, {
         scene: options.scene,
@@ -120,9 +121,7 @@ async function* because(code: string, parts: AsyncIterable<SpokenPart>): AsyncGe
     yield part.type === 'reply-source' ? { ...part, because: part.because ?? code } : part;
 }
 
-/** The audio of one utterance, and its transcript. */
 class UtteranceAudio {
-  /** The latest transcript. */
   text = '';
   readonly #frames: AudioFrame[] = [];
   #ms = 0;
@@ -196,10 +195,9 @@ interface WatchedReply {
 }
 
 /**
- * Checks the words of an omni model clause by clause, as soon as they come: they are read ahead of their audio, which
- * is paced. At a violation reading stops; audio already read may be played up to the clause before. Audio sent before
- * its words came, or before their clause was complete, cannot be taken back: waiting for that would add a clause of
- * silence to every reply. Text-only replies (`speaks` false) wait for each clause.
+ * Checks the words of an omni model clause by clause, ahead of their audio, which is paced. At a violation reading
+ * stops; audio may be played up to the clause before. Audio sent before its clause was complete cannot be taken back:
+ * waiting would add a clause of silence. Text-only replies (`speaks` false) do wait.
  */
 function watchOmni(parts: AsyncIterable<OmniPart>, guard: GuardrailCheck, speaks: boolean): WatchedReply {
   const read = new Queue<OmniPart>();

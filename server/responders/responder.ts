@@ -1,15 +1,15 @@
-import type { CharacterAgent, ReplyPart, Situation } from '../../agents/agent.ts';
+import type { CharacterAgent, ReplyPart } from '../../agents/agent.ts';
 import { emotionOf } from '../../agents/scene/feel.ts';
 import type { Feelings } from '../../agents/feelings.ts';
 import { durationMs } from '../../voices/audio.ts';
 import type { Emotion } from '../../characters/emotion.ts';
-import { openSpeechCache } from '../../voices/synthesis/speech-cache.ts';
+import { openSpeechCache, type SpeechCache } from '../../voices/synthesis/speech-cache.ts';
 import { phrases } from '../../voices/text/phrases.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { lettersIn } from '../session/contract/cues.ts';
-import { followPhrases } from './phrase-follower.ts';
 import type { FeltPhrase, SpokenPart, ReplyOptions, Responder } from '../session/contract/responder.ts';
+import { skipHeard } from './skip-heard.ts';
 import type { TurnTimings } from '../session/contract/turn-timings.ts';
 
 /** Cascade: recognizer ▶ agent ▶ phrases ▶ synthesizer. */
@@ -20,15 +20,18 @@ export function cascade(parts: {
   readonly voice: Voice;
   /** Possible first lines, for the speech cache; none by default. */
   readonly greetings?: readonly string[];
+  /** Shared by all characters; its own by default. */
+  readonly speechCache?: SpeechCache;
 }): Responder {
-  const { recognizer, agent, synthesizer, voice, greetings = [] } = parts;
-  const said = openSpeechCache(synthesizer);
+  const { recognizer, agent, synthesizer, voice, greetings = [], speechCache = openSpeechCache() } = parts;
   return {
     sampleRate: recognizer.sampleRate,
     listen: (audio, options) => recognizer.transcribe(audio, options),
     async *reply(history, options) {
       const aside: Aside = { notes: [], calls: [] };
-      const spoken = speakable(agent.reply(history, options), aside, options);
+      const made = agent.reply(history, options);
+      const { heard } = options;
+      const spoken = speakable(heard === undefined ? made : skipHeard(made, heard), aside, options);
       if (!options.speaks) {
         for await (const phrase of spoken) {
           yield* aside.notes.splice(0);
@@ -40,8 +43,12 @@ export function cascade(parts: {
           noted(spoken, (phrase) => follower.handed(phrase)),
           options.feelings,
         );
-        const speaker = isScripted(options.situation) ? said : synthesizer;
-        for await (const chunk of speaker.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
+        const how = { signal: options.signal, voice, speed: options.speed };
+        // A few fixed lines are spoken from the speech cache.
+        const speech = ['greeting', 'unclear', 'nod'].includes(options.situation ?? '')
+          ? speechCache.speak(synthesizer, phrased, how)
+          : synthesizer.speak(phrased, how);
+        for await (const chunk of speech) {
           options.trace.mark('first_speech');
           yield* aside.notes.splice(0);
           options.onSpeech?.(durationMs(chunk.frame));
@@ -52,15 +59,8 @@ export function cascade(parts: {
       yield* aside.calls;
       yield* aside.notes;
     },
-    async prepare({ signal }) {
-      for (const greeting of greetings) await said.prepare(greeting, { signal, voice, speed: 1 });
-    },
+    prepare: ({ signal }) => speechCache.prepare(synthesizer, greetings, { signal, voice, speed: 1 }),
   };
-}
-
-/** Returns true if the reply is one of a few fixed lines, so that the speech cache is used. */
-function isScripted(situation: Situation | undefined): boolean {
-  return situation === 'greeting' || situation === 'unclear' || situation === 'nod';
 }
 
 type CallPart = Extract<ReplyPart, { readonly type: 'tool-call' }>;
@@ -88,13 +88,9 @@ async function* noted<Part>(parts: AsyncIterable<Part>, note: (part: Part) => vo
 interface Run {
   ended: boolean;
   sources: number;
-  /**
-   * `letters`: letters written by the present source, after those of earlier phrases; `phrased`: letters of all phrases
-   * so far.
-   */
+  /** Letters written by the present source, after those of earlier phrases; letters of all phrases so far. */
   letters: number;
   phrased: number;
-  /** Emotion of the latest text. */
   emotion: Emotion | undefined;
   /** Emotion of the first text of the present source. */
   opening: { readonly emotion: Emotion | undefined } | undefined;
@@ -175,4 +171,29 @@ async function* deltasOfOneSource(
     run.opening = undefined;
     throw sourceChanged;
   }
+}
+
+/** Finds the phrase that a piece of speech belongs to. */
+export interface PhraseFollower {
+  /** Notes a phrase that goes to the synthesizer. */
+  handed(phrase: FeltPhrase): void;
+  /** Returns the emotion of the next piece of speech; pieces come in order and add up to their phrase. */
+  emotionOf(text: string): Emotion | undefined;
+}
+
+export function followPhrases(): PhraseFollower {
+  const waiting: FeltPhrase[] = [];
+  let current: FeltPhrase | undefined;
+  let left = '';
+  return {
+    handed: (phrase) => void waiting.push(phrase),
+    emotionOf(text) {
+      while (waiting.length > 0 && (current === undefined || left === '' || !left.startsWith(text))) {
+        current = waiting.shift();
+        left = current?.text ?? '';
+      }
+      left = left.slice(text.length);
+      return current?.emotion;
+    },
+  };
 }

@@ -25,10 +25,9 @@ interface Participant extends Character {
 const mostSilentTurns = 3;
 
 /**
- * Several characters as one responder: each reply is the turn of one of them, who is named before it speaks. A
- * character that only acts has had its turn, and the next one speaks. When the scene is over, or it is the user's turn,
- * the reply says so, without words. The history tells the characters apart by `name`; a line that breaks off was
- * interrupted by the next speaker.
+ * Several characters as one responder: each reply is the turn of one, who is named first. One that only acts has had
+ * its turn. When the scene is over, or it is the user's turn, the reply says so. The history tells them apart by
+ * `name`; a line that breaks off was interrupted.
  */
 export function sceneResponder({ stage, responderOf, model }: SceneParticipants): Responder {
   const participants = participantsOf(stage);
@@ -64,7 +63,8 @@ export function sceneResponder({ stage, responderOf, model }: SceneParticipants)
         const held = isScripted ? parts : untilBreakIn(parts, turnOrderOf(participant, participants, history));
         const acted = yield* untilSpoken(afterBreath(held, pauseBefore(participant, history)), done);
         if (acted === undefined) return;
-        done.push(...acted.map((text) => narrated(`${participant.name}: ${text}`)));
+        for (const each of acted)
+          done.push({ type: 'cue', kind: 'narration', text: `${participant.name}: ${each}`, afterLetters: 0 });
         const text = acted.map((each) => `(${each})`).join(' ') || '...';
         history.push({ role: 'assistant', name: participant.name, text });
       }
@@ -181,7 +181,9 @@ function optionsFor(
 ): ReplyOptions {
   const user = scene.user === 'listener' ? [] : [scene.user];
   const others = [
-    ...participants.filter(({ id }) => id !== participant.id && id !== environmentId).map(asOther),
+    ...participants
+      .filter(({ id }) => id !== participant.id && id !== environmentId)
+      .map(({ name, identity }) => ({ name, profile: identity })),
     ...user,
   ];
   const circumstance: Circumstance = {
@@ -204,10 +206,6 @@ function optionsFor(
   };
 }
 
-function asOther({ name, identity }: Participant): Circumstance['others'][number] {
-  return { name, profile: identity };
-}
-
 function environmentPrompt(
   { circumstance }: Scene,
   others: Circumstance['others'],
@@ -219,10 +217,7 @@ function environmentPrompt(
   return `You tell what happens around the people of a scene: changes of the place, sounds, weather, what bystanders do.\n\n===The scene===\n${circumstance}\n\n===The people===\n${names}\n\nTell what follows from what was said and done last, in one to three short sentences that can be read aloud. Never speak, act or decide for these people.`;
 }
 
-/**
- * Returns how long a turn may last, given what has been said of it: the addressee may interrupt, but not a character
- * that has just interrupted, nor the environment.
- */
+/** Longest duration of a turn, given what was said of it: the addressee may interrupt, unless it just did. */
 function turnOrderOf(
   participant: Participant,
   participants: readonly Participant[],
@@ -245,14 +240,7 @@ function pauseBefore(participant: Participant, history: readonly Message[]): num
 
 type CuePart = Extract<SpokenPart, { type: 'cue' }>;
 
-function narrated(text: string): CuePart {
-  return { type: 'cue', kind: 'narration', text, afterLetters: 0 };
-}
-
-/**
- * Yields the parts of a turn, with `before` in front of the first word; if there is no word, returns the actions
- * instead.
- */
+/** Yields the parts of a turn, with `before` in front of the first word; without words, returns the actions. */
 async function* untilSpoken(
   parts: AsyncIterable<SpokenPart>,
   before: readonly CuePart[],
@@ -264,7 +252,8 @@ async function* untilSpoken(
       held.push(part);
       continue;
     }
-    if (isSilent && hasWords(part)) {
+    const text = part.type === 'speech' ? part.chunk.text : part.type === 'text' ? part.text : '';
+    if (isSilent && text.trim() !== '') {
       isSilent = false;
       yield* before;
       yield* held;
@@ -272,10 +261,6 @@ async function* untilSpoken(
     yield part;
   }
   return isSilent ? held.filter(({ kind }) => kind === 'action').map(({ text }) => text) : undefined;
-}
-
-function hasWords(part: SpokenPart): boolean {
-  return (part.type === 'speech' && part.chunk.text.trim() !== '') || (part.type === 'text' && part.text.trim() !== '');
 }
 
 /** Yields the parts of a reply, with `ms` of silence before its audio. */

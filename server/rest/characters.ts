@@ -1,19 +1,20 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CharacterError } from '../../characters/character-error.ts';
-import { readCardJson } from '../../characters/tavern/card-file.ts';
-import { fromPack } from '../../characters/tavern/from-pack.ts';
-import { cardFormats, readCardBytes, withoutCard, writeCardBytes } from '../../characters/tavern/open-card.ts';
-import { toPack } from '../../characters/tavern/to-pack.ts';
+import { cardFormats } from '../../characters/tavern/open-card.ts';
 import { slugOf } from '../../characters/slug.ts';
 import { clipFacts } from '../engines/library-clip.ts';
-import type { ClientSecrets } from '../http/client-secrets.ts';
+import { jsonBytes, type ClientSecrets } from '../http/client-secrets.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
-import { sendProblem } from '../http/problem.ts';
-import { parseBody, problemOf } from '../http/request-body.ts';
+import { sendProblem, sendRefusal } from '../http/problem.ts';
+import { parseBody } from '../http/request-body.ts';
+import { tooManySecrets } from './client-secrets-route.ts';
 import type { RestParts } from './rest.ts';
-import { revisionOf, CharacterStore, CharacterStoreError } from '../cast/character-store.ts';
-import { cardSchema, dialoguePairSchema } from '../../characters/card.ts';
+import { maxCardBytes, maxPackBytes } from '../cast/card-limits.ts';
+import { CardThreads } from '../cast/card-thread.ts';
+import { revisionOf, CharacterStore } from '../cast/character-store.ts';
+import { CharacterStoreError } from '../cast/character-store-error.ts';
+import { packSchema, type PackBody } from '../cast/pack-body.ts';
 import { errorObject } from '../session/contract/errors.ts';
 
 const exportSchema = z.object({ format: z.enum(cardFormats).default('png'), spec: z.enum(['v2', 'v3']).default('v3') });
@@ -31,42 +32,55 @@ export async function addCharacters(
   auth: AuthGuard,
 ): Promise<void> {
   const store = new CharacterStore(characters, config);
+  // Packs are read one after the other, so that the first of two edits is the first to be saved.
+  const shared: CharacterParts = { store, threads: new CardThreads(), packs: new CardThreads(1), auth };
+  app.addHook('onClose', async () => {
+    await Promise.all([shared.threads.close(), shared.packs.close()]);
+  });
   await app.register(async (scope) => {
     scope.addHook('onRequest', auth.serverKey);
     scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
-    scope.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_request, body, done) =>
-      done(null, body),
-    );
-    addReading(scope, store);
-    addPicture(scope, store);
-    addEditing(scope, store);
-    addExport(scope, store, config.dataDir);
-    addImport(scope, store);
-    addDraft(scope, secrets, auth);
+    // Each is parsed in a thread.
+    const types = ['application/octet-stream', 'application/json'];
+    scope.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    addReading(scope, shared);
+    addPicture(scope, shared);
+    addEditing(scope, shared);
+    addExport(scope, shared, config.dataDir);
+    addImport(scope, shared);
+    addDraft(scope, shared, secrets);
   });
+}
+
+/** Parts that the routes share: the characters, and the threads that read and write their cards. */
+interface CharacterParts {
+  readonly store: CharacterStore;
+  readonly threads: CardThreads;
+  readonly packs: CardThreads;
+  /** Routes that run such a thread take a place among the requests. */
+  readonly auth: AuthGuard;
 }
 
 type ById = { Params: { id: string } };
 
-function addReading(scope: FastifyInstance, store: CharacterStore): void {
+function addReading(scope: FastifyInstance, { store, auth }: CharacterParts): void {
   const schema = z.toJSONSchema(packSchema, { io: 'input', unrepresentable: 'any' });
   scope.get('/characters/schema', async () => schema);
 
   scope.get<ById>('/characters/:id', async (request, reply) =>
-    reportingProblems(reply, async () => {
+    reportingProblems(reply, store, async () => {
       const { lines, ...card } = store.find(request.params.id);
-      const editable = store.isEditable(card.id);
-      const { picture } = await store.extrasOf(card.id);
+      const editable = store.isEditable(card.id, auth.authenticatedCaller(request));
       reply.header('etag', revisionOf({ ...card, lines }));
-      return { card, lines, editable, picture: picture !== undefined };
+      return { card, lines, editable, picture: store.hasPicture(card.id) };
     }),
   );
 }
 
-function addPicture(scope: FastifyInstance, store: CharacterStore): void {
+function addPicture(scope: FastifyInstance, { store, threads, auth }: CharacterParts): void {
   scope.get<ById>('/characters/:id/picture', async (request, reply) =>
-    reportingProblems(reply, async () => {
-      const { picture } = await store.extrasOf(store.find(request.params.id).id);
+    reportingProblems(reply, store, async () => {
+      const picture = await store.pictureOf(store.find(request.params.id).id);
       if (picture === undefined)
         return sendProblem(reply, 404, { code: 'not_found', message: 'This character has no picture.' });
       reply.type('image/png');
@@ -74,24 +88,28 @@ function addPicture(scope: FastifyInstance, store: CharacterStore): void {
     }),
   );
 
-  scope.put<ById>('/characters/:id/picture', { bodyLimit: mostCardBytes }, async (request, reply) =>
-    reportingProblems(reply, async () => {
-      const { id } = store.find(request.params.id);
-      if (!Buffer.isBuffer(request.body)) {
-        const message = 'Send the PNG picture as application/octet-stream.';
-        return sendProblem(reply, 400, { code: 'invalid_event', message });
-      }
-      await store.setPicture(id, withoutCard(request.body, 'picture'));
-      return { id };
-    }),
+  scope.put<ById>(
+    '/characters/:id/picture',
+    { bodyLimit: maxCardBytes, onRequest: auth.work },
+    async (request, reply) =>
+      reportingProblems(reply, store, async () => {
+        const { id } = store.find(request.params.id);
+        if (!Buffer.isBuffer(request.body)) {
+          const message = 'Send the PNG picture as application/octet-stream.';
+          return sendProblem(reply, 400, { code: 'invalid_event', message });
+        }
+        const picture = await threads.run('picture', { bytes: request.body }, signalOf(reply));
+        await store.setPicture(id, auth.authenticatedCaller(request), picture);
+        return { id };
+      }),
   );
 }
 
-function addEditing(scope: FastifyInstance, store: CharacterStore): void {
-  scope.put<ById>('/characters/:id', { bodyLimit: mostCardBytes }, async (request, reply) =>
-    reportingProblems(reply, async () => {
+function addEditing(scope: FastifyInstance, { store, packs, auth }: CharacterParts): void {
+  scope.put<ById>('/characters/:id', { bodyLimit: maxPackBytes, onRequest: auth.work }, async (request, reply) =>
+    reportingProblems(reply, store, async () => {
       const { id } = store.find(request.params.id);
-      const pack = parsePack(request.body, reply);
+      const pack = await readPackBody(packs, request, reply);
       if (pack === undefined) return reply;
       if (pack.card.id !== id)
         return sendProblem(reply, 400, {
@@ -99,55 +117,54 @@ function addEditing(scope: FastifyInstance, store: CharacterStore): void {
           message: 'The id cannot be changed.',
           param: 'card.id',
         });
-      const saved = await store.replace(pack, request.headers['if-match']);
+      const saved = await store.replace(pack, auth.authenticatedCaller(request), request.headers['if-match']);
       reply.header('etag', revisionOf(saved));
       return { id };
     }),
   );
 
   scope.delete<ById>('/characters/:id', async (request, reply) =>
-    reportingProblems(reply, async () => {
+    reportingProblems(reply, store, async () => {
       const { id } = store.find(request.params.id);
-      await store.remove(id, request.headers['if-match']);
+      await store.remove(id, auth.authenticatedCaller(request), request.headers['if-match']);
       return { id, deleted: true };
     }),
   );
 
-  scope.post('/characters', { bodyLimit: mostCardBytes }, async (request, reply) =>
-    reportingProblems(reply, async () => {
+  scope.post('/characters', { bodyLimit: maxPackBytes, onRequest: auth.work }, async (request, reply) =>
+    reportingProblems(reply, store, async () => {
       const parsed = parseBody(copySchema, request.query);
       if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
       const { from } = parsed.body;
-      const extras = from === undefined ? {} : await store.extrasOf(store.find(from).id);
-      const pack = parsePack(request.body, reply);
+      if (from !== undefined) store.find(from);
+      const pack = await readPackBody(packs, request, reply);
       if (pack === undefined) return reply;
       const card = { ...pack.card, id: slugOf(pack.card.name) };
-      const made = await store.add({ ...extras, ...pack, card }, true);
+      const made = await store.add({ ...pack, card }, auth.authenticatedCaller(request).owner, true, from);
       reply.code(201).header('etag', revisionOf(made));
       return { id: made.id };
     }),
   );
 }
 
-function addExport(scope: FastifyInstance, store: CharacterStore, dataDir: string): void {
-  scope.get<ById>('/characters/:id/export', async (request, reply) =>
-    reportingProblems(reply, async () => {
+function addExport(scope: FastifyInstance, { store, threads, auth }: CharacterParts, dataDir: string): void {
+  scope.get<ById>('/characters/:id/export', { onRequest: auth.work }, async (request, reply) =>
+    reportingProblems(reply, store, async () => {
       const { lines, ...card } = store.find(request.params.id);
       const parsed = parseBody(exportSchema, request.query);
       if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
       const { format, spec } = parsed.body;
-      const { source, picture, files = new Map() } = await store.extrasOf(card.id);
       const clip = await clipFacts(dataDir, card.voice.reference);
-      const tavern = fromPack({ card, lines, clip }, source === undefined ? undefined : readCardJson(source, card.id));
-      const file = { card: tavern, files, ...(picture === undefined ? {} : { picture }) };
+      const pack = { folder: store.folderOf(card.id), card, lines, clip };
+      const bytes = await threads.run('export', { ...pack, format, spec }, signalOf(reply));
       reply.type(mimeTypes[format]).header('content-disposition', `attachment; filename="${card.id}.${format}"`);
-      return Buffer.from(writeCardBytes(file, format, spec));
+      return Buffer.from(bytes);
     }),
   );
 }
 
-function addImport(scope: FastifyInstance, store: CharacterStore): void {
-  scope.post('/characters/import', { bodyLimit: mostCardBytes }, async (request, reply) => {
+function addImport(scope: FastifyInstance, { store, threads, auth }: CharacterParts): void {
+  scope.post('/characters/import', { bodyLimit: maxCardBytes, onRequest: auth.work }, async (request, reply) => {
     const bytes = request.body;
     if (!Buffer.isBuffer(bytes)) {
       const message = 'Send the card file (PNG, JSON or CHARX) as application/octet-stream.';
@@ -155,11 +172,9 @@ function addImport(scope: FastifyInstance, store: CharacterStore): void {
     }
     const parsed = parseBody(importSchema, request.query);
     if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
-    return reportingProblems(reply, async () => {
-      const opened = readCardBytes(bytes, 'card');
-      const { notes, ...pack } = toPack(opened.card, 'card');
-      const whole = { ...opened, ...pack, source: JSON.stringify(opened.card.whole) };
-      const { id } = await store.add(whole, parsed.body.as === 'copy');
+    return reportingProblems(reply, store, async () => {
+      const { pack, notes } = await threads.run('import', { bytes }, signalOf(reply));
+      const { id } = await store.add(pack, auth.authenticatedCaller(request).owner, parsed.body.as === 'copy');
       return { id, notes };
     });
   });
@@ -169,92 +184,76 @@ function addImport(scope: FastifyInstance, store: CharacterStore): void {
  * Turns errors of the character store and of card parsing into responses. Their messages name the field of the card,
  * never a path on disk.
  */
-async function reportingProblems(reply: FastifyReply, work: () => Promise<unknown>): Promise<unknown> {
+async function reportingProblems(
+  reply: FastifyReply,
+  store: CharacterStore,
+  work: () => Promise<unknown>,
+): Promise<unknown> {
   try {
     return await work();
   } catch (fault) {
     if (fault instanceof CharacterStoreError) return sendProblem(reply, fault.status, fault.problem);
+    // The client has gone, and its thread was ended.
+    if (reply.raw.destroyed) return reply;
     if (!(fault instanceof CharacterError)) throw fault;
-    return sendProblem(reply, 400, { code: 'character_card_invalid', message: fault.message.slice(0, 600) });
+    const message = store.withoutPaths(fault.message).slice(0, 600);
+    return sendProblem(reply, 400, { code: 'character_card_invalid', message });
   }
 }
 
 /** Time within which a conversation with a draft can be started. */
 const draftSeconds = 600;
 
-/** Most drafts kept, each up to the size of a card; the oldest is dropped first. */
+/** Most drafts kept for an account; the oldest is dropped first, also if they hold too many bytes. */
 const mostDrafts = 16;
 
 /**
  * `POST /characters/draft`: a client secret for conversations with the character in the request body, saved or not.
  * Nothing is written to disk; like any client secret, it is dropped when it expires.
  */
-function addDraft(scope: FastifyInstance, secrets: ClientSecrets, auth: AuthGuard): void {
-  const drafts: string[] = [];
-  scope.post('/characters/draft', { bodyLimit: mostCardBytes }, async (request, reply) => {
-    const pack = parsePack(request.body, reply);
-    if (pack === undefined) return reply;
-    const expiresAtMs = Date.now() + draftSeconds * 1000;
-    const character = Object.freeze({ ...pack.card, lines: Object.freeze(pack.lines) });
-    const { owner } = auth.authenticatedCaller(request);
-    const value = secrets.issue({ character, startWith: undefined, owner, expiresAtMs });
-    drafts.push(value);
-    const oldest = drafts.length > mostDrafts ? drafts.shift() : undefined;
-    if (oldest !== undefined) secrets.revoke(oldest);
-    return { value, expires_at: Math.floor(expiresAtMs / 1000) };
-  });
+function addDraft(scope: FastifyInstance, { store, packs, auth }: CharacterParts, secrets: ClientSecrets): void {
+  const draftsOf = new Map<string | undefined, string[]>();
+  scope.post('/characters/draft', { bodyLimit: maxPackBytes, onRequest: auth.work }, async (request, reply) =>
+    reportingProblems(reply, store, async () => {
+      const pack = await readPackBody(packs, request, reply);
+      if (pack === undefined) return reply;
+      const expiresAtMs = Date.now() + draftSeconds * 1000;
+      const character = Object.freeze({ ...pack.card, lines: Object.freeze(pack.lines) });
+      const { owner } = auth.authenticatedCaller(request);
+      const drafts = draftsOf.get(owner) ?? [];
+      draftsOf.set(owner, drafts);
+      const bytes = jsonBytes(character);
+      const issue = (): string | undefined =>
+        secrets.issue({ character, startWith: undefined, owner, expiresAtMs }, bytes);
+      let value = drafts.length < mostDrafts ? issue() : undefined;
+      while (value === undefined && drafts.length > 0) {
+        secrets.revoke(drafts.shift() ?? '');
+        value = issue();
+      }
+      if (value === undefined) return sendRefusal(reply, tooManySecrets);
+      drafts.push(value);
+      return { value, expires_at: Math.floor(expiresAtMs / 1000) };
+    }),
+  );
 }
 
-/** A character pack in a request or response: its card and its example lines. */
-const packSchema = z.strictObject({ card: cardSchema, lines: z.array(dialoguePairSchema).max(20_000) });
-
-type PackBody = z.infer<typeof packSchema>;
-
-/** Largest body: a card with its picture. Lorebooks are small compared to it. */
-const mostCardBytes = 25 * 2 ** 20;
-
-/** An invalid field, with a message for the person who fills in the form. */
-interface PackIssue {
-  /** The path of the field, such as `card.lorebook.3.keys`. */
-  readonly param: string;
-  readonly message: string;
+/** Aborted when the client has gone, so that no thread works on its card any longer. */
+function signalOf(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  reply.raw.once('close', () => controller.abort());
+  return controller.signal;
 }
-
-/** Most issues reported in one response. */
-const mostIssues = 100;
 
 /** Parses the pack in a request. If it is invalid, sends a response with all issues and returns undefined. */
-function parsePack(body: unknown, reply: FastifyReply): PackBody | undefined {
-  const parsed = packSchema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues
-    .slice(0, mostIssues)
-    .map((issue): PackIssue => ({ param: issue.path.map(String).join('.'), message: inWords(issue) }));
-  const { event_id: _unused, ...error } = errorObject(problemOf(parsed.error));
-  void reply.code(400).send({ error: { ...error, x_dramatis: { issues } } });
+async function readPackBody(
+  threads: CardThreads,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<PackBody | undefined> {
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.from('');
+  const read = await threads.run('pack', { bytes }, signalOf(reply));
+  if (!('problem' in read)) return read;
+  const { event_id: _unused, ...error } = errorObject(read.problem);
+  void reply.code(400).send({ error: { ...error, x_dramatis: { issues: read.issues } } });
   return undefined;
-}
-
-function inWords(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'This field is required.' : `This must have the type ${issue.expected}.`;
-    case 'too_small':
-      if (issue.origin === 'string') return 'This must not be empty.';
-      if (issue.origin !== 'array') return `At least ${issue.minimum}.`;
-      return issue.minimum === 1 ? 'At least one is required.' : `At least ${issue.minimum} are required.`;
-    case 'too_big':
-      if (issue.origin === 'string') return `At most ${issue.maximum} characters.`;
-      return issue.origin === 'array' ? `At most ${issue.maximum} of them.` : `At most ${issue.maximum}.`;
-    case 'invalid_value':
-      return `One of: ${issue.values.map(String).join(', ')}.`;
-    case 'invalid_format':
-      return `This must be ${issue.message}.`;
-    case 'unrecognized_keys':
-      return `Unknown fields: ${issue.keys.join(', ').slice(0, 200)}.`;
-    case 'invalid_key':
-      return issue.issues.map(inWords).join(' ');
-    default:
-      return issue.message;
-  }
 }

@@ -5,24 +5,29 @@ import type { Config } from '../config/config.ts';
 import type { Engines } from '../engines/engines.ts';
 import { sessionPatchSchema } from '../protocol/client-events.ts';
 import { betaSession, clientSecretFromBeta, transcriptionSecretFromBeta } from '../realtime/beta.ts';
-import { newId } from '../realtime/new-id.ts';
+import { newId } from '../realtime/wire-event.ts';
 import { echoOf, mergeSession, newWireSession, type WireSession } from '../realtime/wire-session.ts';
 import type { Problem } from '../session/contract/events.ts';
-import type { ClientSecrets } from '../http/client-secrets.ts';
+import { jsonBytes, type ClientSecrets } from '../http/client-secrets.ts';
+import { limits } from '../limits/limits.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { sessionExtras } from '../connections/open-session.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
 import { characterFor, noSuchCharacter } from '../connections/caller-choice.ts';
 import { parseBody } from '../http/request-body.ts';
 
-const schema = z.looseObject({
+/** Fields that are not known are not kept. */
+const schema = z.object({
   expires_after: z
-    .looseObject({
+    .object({
       anchor: z.literal('created_at').default('created_at'),
       seconds: z.number().int().min(10).max(7_200).default(600),
     })
     .default({ anchor: 'created_at', seconds: 600 }),
-  session: sessionPatchSchema.extend({ model: z.string().max(256).optional() }).optional(),
+  session: sessionPatchSchema
+    .extend({ model: z.string().max(256).optional() })
+    .strip()
+    .optional(),
 });
 
 interface Deps {
@@ -41,7 +46,8 @@ export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: Clie
     if ('session' in made) request.log.info({ character: made.session.model }, 'client secret made');
     return made;
   };
-  app.post('/v1/realtime/client_secrets', { onRequest: auth.serverKey }, async (request, reply) => {
+  const options = { onRequest: auth.serverKey, bodyLimit: limits.clientSecretBodyBytes.value };
+  app.post('/v1/realtime/client_secrets', options, async (request, reply) => {
     const made = make(request, request.body ?? {});
     if ('status' in made) return sendRefusal(reply, made);
     reply.header('cache-control', 'no-store');
@@ -52,7 +58,7 @@ export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: Clie
     ['/v1/realtime/transcription_sessions', transcriptionSecretFromBeta],
   ] as const;
   for (const [path, fromBeta] of beforeGa) {
-    app.post(path, { onRequest: auth.serverKey }, async (request, reply) => {
+    app.post(path, options, async (request, reply) => {
       const made = make(request, fromBeta(request.body));
       if ('status' in made) return sendRefusal(reply, made);
       reply.header('cache-control', 'no-store');
@@ -77,6 +83,8 @@ function makeSecret(
   const parsed = parseBody(schema, body);
   if ('problem' in parsed) return { status: 400, problem: parsed.problem };
   const { session: startWith, expires_after } = parsed.body;
+  if (startWith !== undefined && jsonBytes(startWith) > limits.clientSecretBytes.value)
+    return { status: 400, problem: tooLarge };
   const character = characterFor(startWith?.model, deps);
   if (character === undefined) {
     return { status: 404, problem: { ...noSuchCharacter(startWith?.model, deps), param: 'session.model' } };
@@ -94,8 +102,25 @@ function makeSecret(
   const session = startWith === undefined ? fresh : mergeSession(fresh, startWith, character);
   if ('code' in session) return { status: 400, problem: session };
   const value = secrets.issue({ character, startWith, owner, expiresAtMs });
+  if (value === undefined) return tooManySecrets;
   return { value, expires_at: session.expires_at, session };
 }
+
+const tooLarge: Problem = {
+  code: 'text_too_long',
+  message: `The session of a client secret may have ${limits.clientSecretBytes.value.toLocaleString('en')} bytes as JSON.`,
+  param: 'session',
+};
+
+/** The refusal of an account that holds as many client secrets as it may. */
+export const tooManySecrets: Refusal = {
+  status: 429,
+  problem: {
+    code: 'too_many_client_secrets',
+    message: 'There are too many client secrets, or they are too large. Wait until some expire.',
+  },
+  retryAfterSeconds: 60,
+};
 
 const sceneIsModel: Problem = {
   code: 'invalid_value',

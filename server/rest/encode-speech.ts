@@ -1,8 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
-import { ffmpegPath } from '../../voices/dsp/ffmpeg.ts';
+import { findFfmpeg, startFfmpeg, type Ffmpeg } from '../../voices/dsp/ffmpeg.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 
 /** Supported audio formats and their MIME types. `pcm` is 16-bit little-endian mono at 24 kHz. */
@@ -40,6 +40,9 @@ export async function* encodeSpeech(
   yield* transcode(blocks, encoders[format], signal);
 }
 
+/** An encoder lives as long as the speech it encodes is made: at most 20,000 characters. */
+const mostEncodingMs = 3_600_000;
+
 /** A WAV header with the largest possible lengths, as is usual for a streamed WAV. */
 function streamedWavHeader(sampleRate: number): Buffer {
   const header = Buffer.alloc(44);
@@ -63,12 +66,15 @@ async function* transcode(
   output: readonly string[],
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const input = ['-f', 's16le', '-ar', String(wireSampleRate), '-ac', '1', '-i', 'pipe:0'];
-  const child = spawn(
-    await findFfmpeg(),
-    ['-nostdin', '-v', 'error', ...input, ...output, '-flush_packets', '1', 'pipe:1'],
-    { stdio: ['pipe', 'pipe', 'ignore'], signal, killSignal: 'SIGKILL' },
-  );
+  const format = ['-f', 's16le', '-ar', String(wireSampleRate), '-ac', '1'];
+  const input = ['-protocol_whitelist', 'pipe', ...format, '-i', 'pipe:0'];
+  const child = startFfmpeg(await findEncoder(), {
+    input,
+    output: [...output, '-flush_packets', '1'],
+    stdin: 'pipe',
+    timeoutMs: mostEncodingMs,
+    signal,
+  });
   const exit = new Promise<unknown>((resolve) => {
     child.once('error', resolve);
     child.once('close', resolve);
@@ -79,7 +85,7 @@ async function* transcode(
     child.kill('SIGKILL');
   });
   try {
-    for await (const bytes of child.stdout) yield bytes as Buffer;
+    for await (const bytes of child.stdout ?? []) yield bytes as Buffer;
     await feeding;
     const outcome = await exit;
     signal.throwIfAborted();
@@ -107,9 +113,9 @@ async function feed(blocks: AsyncIterable<Float32Array>, child: ChildProcess): P
   stdin.end();
 }
 
-async function findFfmpeg(): Promise<string> {
+async function findEncoder(): Promise<Ffmpeg> {
   try {
-    return await ffmpegPath();
+    return await findFfmpeg();
   } catch (cause) {
     const detail = 'ffmpeg is not installed. Request wav or pcm, which need no encoder';
     throw new EngineError('ffmpeg', 'ENGINE_MISSING', detail, cause);

@@ -8,9 +8,11 @@ import type { ClientSecrets } from '../http/client-secrets.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { addCharacters } from './characters.ts';
 import { addChat } from './chat.ts';
+import { addLlm } from './llm.ts';
 import { addMemories } from './memories.ts';
 import { addSpeech } from './speech.ts';
 import { addTranscriptions, uploadLimits } from './transcriptions.ts';
+import { addModels } from './models.ts';
 import { readFile } from 'node:fs/promises';
 import { openVoiceStore } from '../../voices/library/store.ts';
 import { readyVoice } from '../engines/library-clip.ts';
@@ -40,6 +42,8 @@ export async function addRest(
   addSpeech(app, parts, auth);
   addTranscriptions(app, parts, auth);
   addVoices(app, parts.config, auth);
+  addLlm(app, parts, auth);
+  addModels(app, parts, auth);
   if (parts.memories !== undefined) addMemories(app, parts.memories, auth);
 }
 

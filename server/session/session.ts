@@ -1,3 +1,4 @@
+import type { Feelings } from '../../agents/feelings.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
@@ -5,22 +6,20 @@ import type { Item } from './contract/item.ts';
 import type { Cast } from './contract/responder.ts';
 import type { ProbeLine } from './input/silence.ts';
 import type { ListeningInput } from './input/utterance.ts';
-import type { SpeakingInput } from './output/speaking.ts';
+import { type SpeakingInput, Speaking } from './output/speaking.ts';
 import { type PauseJudged, TurnTaking } from './turns/turn-taking.ts';
-import type { VoiceJudged } from './input/echo/echo-voice.ts';
+import { type VoiceJudged, OwnVoiceDetector } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
 import type { Bounds, Ports } from './contract/ports.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 import { Participants } from './history/participants.ts';
 import type { SessionContext } from './history/context.ts';
-import { Conversation, changeItems, type ItemCommand } from './history/conversation.ts';
+import { Conversation, changeItems, fullProblem, type ItemCommand } from './history/conversation.ts';
 import { type ReplyRequest, type SessionCommand, type SessionEvent, problemEvent } from './contract/events.ts';
-import { OwnVoiceDetector } from './input/echo/echo-voice.ts';
-import type { VadWindow, Inbound } from './input/microphone.ts';
-import { Microphone } from './input/microphone.ts';
+import { type VadWindow, type Inbound, Microphone } from './input/microphone.ts';
 import { Listening } from './input/listening.ts';
+import { MessageMarks } from './input/message-marks.ts';
 import type { SessionSettings } from './contract/settings.ts';
-import { Speaking } from './output/speaking.ts';
 import { TurnTimings } from './contract/turn-timings.ts';
 
 /** The engines that a session asks by itself; all others are behind its responder. */
@@ -32,7 +31,6 @@ export interface SessionEngines {
   readonly speakerEncoder?: SpeakerEncoder | undefined;
 }
 
-/** Everything that a session is made of. */
 export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<SessionContext, 'recall'> {
   /** The client falls silent as soon as it is told that a reply is held, and discards what it has not played. */
   readonly stopsAtOnce?: boolean;
@@ -43,6 +41,8 @@ export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<
   readonly items?: readonly Item[] | undefined;
   /** Ids of those items that date from before the present participants joined. */
   readonly before?: ReadonlySet<string> | undefined;
+  /** Feelings of the participants at the end of its last reply, by id. */
+  readonly feelings?: Readonly<Record<string, Feelings>> | undefined;
 }
 
 /** Everything that can happen to a session; all of it goes through one queue. */
@@ -59,22 +59,23 @@ export class Session {
   readonly #listening: Listening;
   readonly #speaking: Speaking;
   readonly #turns: TurnTaking;
-  readonly #company: Participants;
+  readonly #participants: Participants;
   readonly #voices: OwnVoiceDetector | undefined;
+  readonly #marks: MessageMarks;
   #settings: SessionSettings;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#settings = parts.settings;
     this.conversation = new Conversation(parts.keptAudioMs, parts.items);
-    this.#company = new Participants(parts.clock, this.conversation, parts, parts.before);
+    this.#participants = new Participants(parts.clock, this.conversation, parts, parts);
     const context: SessionContext<SessionInput> = {
       ...parts,
-      company: this.#company,
+      participants: this.#participants,
       conversation: this.conversation,
       settings: () => this.#settings,
       stopsAtOnce: () => parts.stopsAtOnce === true,
-      emit: (event) => this.#emit(event),
+      emit: (event) => this.#tell(event),
       post: (input) => this.#inputs.push(input),
     };
     this.#microphone = new Microphone({
@@ -85,6 +86,7 @@ export class Session {
       probeLine: parts.probeLine,
     });
     this.#listening = new Listening(context);
+    this.#marks = new MessageMarks(this.#listening);
     this.#speaking = new Speaking(context, (reply) => this.#turns.replyEnded(reply));
     this.#voices = parts.speakerEncoder === undefined ? undefined : new OwnVoiceDetector(parts.speakerEncoder, context);
     this.#turns = new TurnTaking({
@@ -130,9 +132,10 @@ export class Session {
     for await (const input of this.#inputs) {
       try {
         this.#handle(input);
+        if (this.#marks.isDue) this.#tell({ type: 'marked' });
       } catch (fault) {
         this.#parts.onFault(fault);
-        this.events.push(problemEvent({ code: 'internal_error', message: 'An unexpected error occurred.' }));
+        this.#tell(problemEvent({ code: 'internal_error', message: 'An unexpected error occurred.' }));
       }
     }
     this.#listening.close();
@@ -169,6 +172,7 @@ export class Session {
   }
 
   #obey(command: SessionCommand): void {
+    this.#marks.begin(command);
     // A speculative reply is based on a conversation that this command may change.
     if (!['audio', 'heard', 'item-retrieve'].includes(command.type)) this.#speaking.dropDraft();
     switch (command.type) {
@@ -179,7 +183,7 @@ export class Session {
       case 'audio-clear':
         this.#listening.clear();
         this.#turns.advance({ type: 'utterance-taken' });
-        return this.events.push({ type: 'audio-cleared' });
+        return this.#tell({ type: 'audio-cleared' });
       case 'update':
         return this.#update(command);
       case 'reply':
@@ -191,7 +195,7 @@ export class Session {
         }
         return;
       case 'reject':
-        return this.events.push(problemEvent(command.problem, command.ref));
+        return this.#tell(problemEvent(command.problem, command.ref));
       case 'heard':
         return this.#speaking.heard(command);
       case 'item-add':
@@ -202,7 +206,7 @@ export class Session {
   }
 
   #changeItem(command: Exclude<ItemCommand, { readonly type: 'item-add' }>): void {
-    const changed = changeItems(command, this.conversation, (event) => this.#emit(event));
+    const changed = changeItems(command, this.conversation, (event) => this.#tell(event));
     if (changed && command.type === 'item-truncate') this.#speaking.stopAt(command.id, command.heardMs);
   }
 
@@ -211,26 +215,26 @@ export class Session {
     // The next reply answers what is typed now, not speech from before.
     this.#listening.takeUnclear();
     this.#listening.takeTrace();
-    changeItems(command, this.conversation, (event) => this.#emit(event));
+    changeItems(command, this.conversation, (event) => this.#tell(event));
     if (this.conversation.get(command.item.id) !== command.item) return;
     this.#listening.adopt(command.item);
     this.conversation.forgetOldMedia();
   }
 
-  #update({ settings, echo, players }: Extract<SessionCommand, { readonly type: 'update' }>): void {
+  #update({ settings, echo, cast }: Extract<SessionCommand, { readonly type: 'update' }>): void {
     // Audio under push to talk is not part of an utterance that the VAD opened, and vice versa.
     if ((settings.turnDetection === null) !== (this.#settings.turnDetection === null)) {
       // The client got `speech_started`; send `cleared` so that it does not wait for a commit.
       if (this.#settings.turnDetection !== null && this.#listening.current !== undefined)
-        this.events.push({ type: 'audio-cleared' });
+        this.#tell({ type: 'audio-cleared' });
       this.#listening.clear();
       this.#turns.advance({ type: 'utterance-taken' });
     }
     this.#settings = settings;
     // No participant speaks for one that has left.
-    if (players !== undefined) this.#speaking.cancel('client_cancelled');
-    if (players !== undefined) this.#company.change(players);
-    this.events.push({ type: 'updated', echo });
+    if (cast !== undefined) this.#speaking.cancel('client_cancelled');
+    if (cast !== undefined) this.#participants.change(cast);
+    this.#tell({ type: 'updated', echo });
   }
 
   #hear(heard: VadWindow): void {
@@ -240,10 +244,11 @@ export class Session {
       if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
     }
     this.#microphone.recycle(heard);
+    this.#marks.heard(heard.upTo);
   }
 
   #understand({ utterance, part }: Extract<SessionInput, { type: 'transcript' }>): void {
-    if (utterance.tentative) return this.#turns.overheard(utterance, part);
+    if (utterance.tentative) return this.#turns.overlapTranscribed(utterance, part);
     if (part.type === 'transcript-final' && this.#voices?.attributes(utterance, part) === false) return;
     this.#turns.understood(this.#listening.understand(utterance, part));
     if (part.type === 'transcript-partial') this.#turns.transcribed(utterance);
@@ -251,7 +256,7 @@ export class Session {
 
   #misunderstand({ utterance, reason }: Extract<SessionInput, { type: 'transcript-failure' }>): void {
     this.#turns.understood(this.#listening.misunderstand(utterance, reason));
-    if (utterance.tentative) this.#turns.overheard(utterance, undefined);
+    if (utterance.tentative) this.#turns.overlapTranscribed(utterance, undefined);
   }
 
   #commitByClient(ref: string | undefined): void {
@@ -267,6 +272,8 @@ export class Session {
       const message = 'The conversation already has an active response. Cancel it, or wait for it to end.';
       return this.#refuse('conversation_already_has_active_response', message, ref);
     }
+    const problem = fullProblem(this.conversation) ?? (request.inConversation ? undefined : this.#speaking.fullProblem);
+    if (problem !== undefined) return this.#tell(problemEvent(problem, ref));
     this.#reply(request, this.#listening.takeTrace());
   }
 
@@ -281,12 +288,12 @@ export class Session {
     this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear, ...answering });
   }
 
-  #emit(event: SessionEvent): void {
-    this.#company.moods.note(event);
-    this.events.push(event);
+  #tell(event: SessionEvent): void {
+    this.#participants.moods.note(event);
+    this.events.push(this.#marks.marked(event));
   }
 
   #refuse(code: ErrorCode, message: string, ref: string | undefined): void {
-    this.events.push(problemEvent({ code, message }, ref));
+    this.#tell(problemEvent({ code, message }, ref));
   }
 }

@@ -1,6 +1,6 @@
 import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
-import type { LatencyComponent } from '../session/contract/latency-breakdown.ts';
+import type { LatencyComponent } from '../session/contract/turn-timings.ts';
 
 /** Name of each latency component in metrics and spans: the field's term. */
 export const componentNames: Readonly<Record<LatencyComponent, string>> = {
@@ -28,9 +28,9 @@ const stages: Readonly<Partial<Record<LatencyComponent, EngineSummary['stage']>>
 /** Returns a function that names the engine behind a latency component of a turn; empty if there is none. */
 export function engineNames(engines: readonly EngineSummary[]): (component: LatencyComponent, end: ReplyEnd) => string {
   const names = new Map(engines.map(({ stage, name }) => [stage, name]));
-  return (component, { mind }) => {
+  return (component, { replySource }) => {
     const stage = stages[component];
     if (stage === undefined) return '';
-    return (stage === 'mind' ? mind?.name : undefined) ?? names.get(stage) ?? '';
+    return (stage === 'mind' ? replySource?.name : undefined) ?? names.get(stage) ?? '';
   };
 }

@@ -1,19 +1,31 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
-import { latencyComponents, type LatencyComponent } from '../session/contract/latency-breakdown.ts';
+import { latencyComponents, type LatencyComponent } from '../session/contract/turn-timings.ts';
 import { componentNames, engineNames } from './engines.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { VoiceSimilarity } from './voice-watch.ts';
 
-/** Metrics of one server, for Prometheus. */
 export interface Metrics extends Telemetry {
   readonly contentType: string;
+  /** Counts a request without a valid key. */
+  noteFailedKey(reason: string): void;
   /** Returns all metrics in Prometheus' text format, including those of the process and its event loop. */
   text(): Promise<string>;
 }
 
-/** Session counts, kept elsewhere. */
+/** Metrics of a server that is one of several nodes. */
+export interface NodeCounts {
+  /** Sessions whose latest events are in this process alone. */
+  readonly unkept: number;
+  /** Sessions that ended here because another node had taken them over. */
+  readonly fenced: number;
+  /** Sockets that are passed on to other nodes. */
+  readonly relayed: number;
+  /** Clients that came back to their sessions, by how. */
+  readonly resumes: Readonly<Record<string, number>>;
+}
+
 interface SessionCounts {
   readonly active: number;
   readonly opened: number;
@@ -22,14 +34,12 @@ interface SessionCounts {
 /** Upper bounds in seconds: fine in the range of normal turns, coarse above it. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10];
 
-/**
- * Opens the metrics; labels have few values: engines, statuses, codes. `watchesVoices`: a speaker
- * encoder is available, so voice similarity is measured.
- */
+/** Opens the metrics; labels have few values. `watchesVoices`: voice similarity is measured; `node`: one of several. */
 export function openMetrics(
   engines: readonly EngineSummary[],
   sessions: SessionCounts,
   watchesVoices = false,
+  node?: NodeCounts,
 ): Metrics {
   const registry = new Registry();
   const noteLatency = latencyMetrics(registry, engines);
@@ -57,17 +67,23 @@ export function openMetrics(
     labelNames: ['code'],
     registers,
   });
-  sessionMetrics(registry, sessions);
-  collectDefaultMetrics({ register: registry });
+  const failedKeys = new Counter({
+    name: 'dramatis_failed_keys_total',
+    help: 'Requests without a valid key, by reason: missing, wrong, or throttled (too many wrong ones of an address).',
+    labelNames: ['reason'],
+    registers,
+  });
+  processMetrics(registry, sessions, node);
   return {
     contentType: registry.contentType,
+    noteFailedKey: (reason) => failedKeys.inc({ reason }),
     note(event) {
       if (event.type === 'reply-ended') {
         const { status, reason, problem } = event.end;
         turns.inc({ status });
         if (reason === 'turn_detected') bargeIns.inc();
         if (problem !== undefined) errors.inc({ code: problem.code });
-        for (const kind of event.end.slips ?? []) violations.inc({ kind });
+        for (const kind of event.end.violations ?? []) violations.inc({ kind });
         noteLatency(event.end);
       } else if (event.type === 'problem' || event.type === 'transcript-failed') {
         errors.inc({ code: event.problem.code });
@@ -123,7 +139,10 @@ function similarityMetric(registry: Registry): (measured: VoiceSimilarity) => vo
   return ({ similarity, basis }) => histogram.observe({ basis }, similarity);
 }
 
-function sessionMetrics(registry: Registry, sessions: SessionCounts): void {
+/** Registers what the process itself tells: its sessions, its memory and event loop, and its part among the nodes. */
+function processMetrics(registry: Registry, sessions: SessionCounts, node: NodeCounts | undefined): void {
+  collectDefaultMetrics({ register: registry });
+  if (node !== undefined) nodeMetrics(registry, node);
   const registers = [registry];
   const live = new Gauge({
     name: 'dramatis_sessions',
@@ -138,6 +157,41 @@ function sessionMetrics(registry: Registry, sessions: SessionCounts): void {
     collect(): void {
       opened.reset();
       opened.inc(sessions.opened);
+    },
+  });
+}
+
+function nodeMetrics(registry: Registry, node: NodeCounts): void {
+  const registers = [registry];
+  const unkept = new Gauge({
+    name: 'dramatis_sessions_unkept',
+    help: 'Open sessions whose latest events Redis does not have: they would be lost with this node.',
+    registers,
+    collect: (): void => unkept.set(node.unkept),
+  });
+  const relayed = new Gauge({
+    name: 'dramatis_relayed_sockets',
+    help: 'Sockets that this node passes on to the nodes that have their sessions.',
+    registers,
+    collect: (): void => relayed.set(node.relayed),
+  });
+  const fenced = new Counter({
+    name: 'dramatis_fenced_total',
+    help: 'Sessions that ended here in silence because another node had taken them over.',
+    registers,
+    collect(): void {
+      fenced.reset();
+      fenced.inc(node.fenced);
+    },
+  });
+  const resumes = new Counter({
+    name: 'dramatis_resumes_total',
+    help: 'Clients that are back in their sessions, by how: here, relayed (to another node) or claimed (from Redis).',
+    labelNames: ['how'],
+    registers,
+    collect(): void {
+      resumes.reset();
+      for (const [how, count] of Object.entries(node.resumes)) resumes.inc({ how }, count);
     },
   });
 }

@@ -2,10 +2,7 @@ import type { ExecutionReport } from '../../voices/onnx/execution.ts';
 
 type Tell = (facts: object, text: string) => void;
 
-/**
- * Reports once, across threads, each model that does not run on the preferred provider; lines are held until `tellTo`
- * sets a target.
- */
+/** Reports once, across threads, each model that does not run on the preferred provider. */
 export function providerFallbackNotes(): {
   readonly take: (report: ExecutionReport) => void;
   tellTo(tell: Tell): void;

@@ -5,7 +5,7 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
-import { latencyComponents } from '../session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../session/contract/turn-timings.ts';
 import { componentNames, engineNames } from './engines.ts';
 import type { SessionFacts, Telemetry } from './telemetry.ts';
 
@@ -20,9 +20,8 @@ export interface Tracing extends Telemetry {
 
 /**
  * Sends a span for every turn, with a child per latency component, to the OTLP/HTTP collector at `endpoint`. Headers,
- * timeouts and resource attributes come from the standard OpenTelemetry environment variables; the service is
- * `dramatis` unless `OTEL_SERVICE_NAME` is set. Spans hold nothing of what is said. If the collector is unreachable,
- * only the spans are lost.
+ * timeouts and attributes come from the standard OpenTelemetry variables (`OTEL_SERVICE_NAME`: `dramatis`). Spans hold
+ * nothing of what is said. Without a collector only they are lost.
  */
 export function openTracing(endpoint: string, version: string, engines: readonly EngineSummary[]): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
@@ -83,6 +82,6 @@ function attributesOf(replyId: string, end: ReplyEnd, about: SessionFacts): Attr
     'gen_ai.usage.input_tokens': end.usage.inputTokens,
     'gen_ai.usage.output_tokens': end.usage.outputTokens,
     ...(end.reason === undefined ? {} : { 'dramatis.reason': end.reason }),
-    ...(end.mind === undefined ? {} : { 'dramatis.reply_source': end.mind.name }),
+    ...(end.replySource === undefined ? {} : { 'dramatis.reply_source': end.replySource.name }),
   };
 }

@@ -5,7 +5,6 @@ import type { Voice } from '../../voices/synthesizer.ts';
 import { readWav } from '../../voices/dsp/wav.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 
-/** Voice similarity of one reply. */
 export interface VoiceSimilarity {
   readonly replyId: string;
   /** Cosine of the speaker embeddings, -1 to 1; comparable only for the same encoder and basis. */
@@ -16,10 +15,7 @@ export interface VoiceSimilarity {
 
 /** Measures how similar each reply's voice is to the character's own. */
 export interface VoiceWatch {
-  /**
-   * Follows one session: pass every event to the returned function. `tell` is called at most once per reply, some time
-   * after its audio.
-   */
+  /** Follows one session by its events. `tell` is called at most once per reply, some time after its audio. */
   follow(character: Character, tell: (similarity: VoiceSimilarity) => void): (event: SessionEvent) => void;
   close(): void;
 }
@@ -35,10 +31,7 @@ export interface VoiceWatchParts {
 const heardMs = 3_000;
 /** Minimum duration: shorter replies give unreliable embeddings. */
 const leastMs = 1_500;
-/**
- * Maximum samples waiting for the encoder; further replies are skipped rather than queued for an encoder that is too
- * slow.
- */
+/** Maximum samples waiting for the encoder; further replies are skipped. */
 const mostAtOnce = 4;
 
 /** Opens the voice watch for all sessions of a server. It costs a session only a copy of three seconds of audio. */

@@ -16,6 +16,7 @@ export const commandHelp = {
   memory: 'list, show, correct, delete, export, erase and move memories of users',
   models: 'list, pull, verify and remove model weights for local engines',
   doctor: 'check Node, engines, audio tools, port and LLM, with a remedy for each failure',
+  data: 'build data sets for role playing from books, export and check them; `dramatis data` lists its commands',
   eval: 'SpeechRole-Eval: replay, judge, score, report; `dramatis eval` lists its commands',
 } as const;
 
@@ -32,8 +33,7 @@ export interface ParsedCommand<Flag extends string> extends Pick<CommandLine<Fla
 }
 
 /**
- * Parses the command line of a command and reads the configuration. For `--help`, prints the help text and returns
- * undefined. Throws `UsageError` and `ConfigError`.
+ * Parses a command line and reads the configuration; undefined after `--help`. Throws `UsageError` and `ConfigError`.
  */
 export function parseCommand<Flag extends string>(
   name: CommandName,

@@ -4,9 +4,7 @@ import { RealtimeClientError } from '../protocol/client.ts';
 import { Interrupted } from './interrupt.ts';
 import { UsageError } from './flags.ts';
 
-/**
- * Returns the message and exit status of a failed command: 2 for an invalid command line, 130 for Ctrl-C, otherwise 1.
- */
+/** Returns message and exit status of a failed command: 2 for an invalid command line, 130 for Ctrl-C, else 1. */
 export function faultText(fault: unknown): { readonly text: string; readonly status: number } {
   if (!(fault instanceof Error)) return { text: String(fault), status: 1 };
   if (fault instanceof Interrupted || fault.cause instanceof Interrupted) return { text: 'interrupted', status: 130 };
@@ -22,11 +20,12 @@ interface SystemFault extends NodeJS.ErrnoException {
   readonly port?: number;
   readonly address?: string;
   readonly hostname?: string;
+  readonly dest?: string;
 }
 
 /** Describes an operating-system error and its remedy; undefined if there is no better text. */
 function systemFault(fault: SystemFault): string | undefined {
-  const { code, path, port, address, hostname, syscall } = fault;
+  const { code, path, dest, port, address, hostname, syscall } = fault;
   if (syscall === 'listen') {
     if (code === 'EADDRINUSE')
       return `Port ${port} is in use. Choose another with --port (0 takes a free one), or stop the program that uses it.`;
@@ -37,6 +36,7 @@ function systemFault(fault: SystemFault): string | undefined {
   if (code === 'ENOSPC') return 'The disk is full. Free some space, or choose another data folder (--data-dir).';
   if (path === undefined) return undefined;
   if (code === 'ENOTDIR' || code === 'EEXIST') return `${path}: part of this path is not a folder. Choose another.`;
+  if (code === 'EISDIR') return `${dest ?? path}: this is a folder. Name a file.`;
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
     return `${path}: permission denied. Choose another path, or change its permissions.`;
   if (code === 'ENOENT') return `${path}: not found. Check the path.`;

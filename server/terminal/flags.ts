@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { settings } from '../config/config.ts';
@@ -34,17 +34,13 @@ export interface CommandFacts<Flag extends string> {
 export interface CommandLine<Flag extends string> {
   readonly values: Readonly<Partial<Record<Flag, string | boolean>>>;
   readonly positionals: readonly string[];
-  /** File named by `--config`. */
   readonly configFile: string | undefined;
   /** Settings of the server that were given as flags, by name, except those in `secrets`. */
   readonly settings: Readonly<Record<string, string | boolean>>;
   readonly secrets: Readonly<Record<string, string | boolean>>;
 }
 
-/**
- * Parses a command's own flags and, if it accepts them, the server's settings. For `--help`, prints the help text and
- * returns undefined. Throws `UsageError` on unknown flags.
- */
+/** Parses a command's flags and, if it takes them, the settings; undefined after `--help`. Throws `UsageError`. */
 export function parseFlags<Flag extends string>(
   command: CommandFacts<Flag>,
   args: readonly string[],
@@ -85,7 +81,6 @@ export function parseFlags<Flag extends string>(
   };
 }
 
-/** Returns the flag of a setting. */
 export function flagOf(name: string): string {
   return settings.find((setting) => setting.name === name)?.flag ?? name;
 }
@@ -179,8 +174,26 @@ export function requireNone(positionals: readonly string[]): void {
     throw new UsageError(`Unexpected argument "${positionals[0]}": this command takes only options.`);
 }
 
-/** Throws a `UsageError` before any work if the output file's folder does not exist. */
-export function requireFolderOf(file: string): void {
-  const folder = path.dirname(path.resolve(file));
-  if (!existsSync(folder)) throw new UsageError(`--out: there is no folder ${folder}. Create it, or choose another.`);
+/**
+ * Throws a `UsageError` before any work if a file cannot be written at the place of `--out`. A device or a pipe is
+ * written in place, so its folder does not matter; `-` is standard output.
+ */
+export function requirePlaceFor(out: string): void {
+  const file = path.resolve(out);
+  const there = out === '-' ? undefined : statSync(file, { throwIfNoEntry: false });
+  if (there?.isDirectory() === true || out.endsWith(path.sep))
+    throw new UsageError(`--out: ${file} is a folder. Name a file.`);
+  if (out === '-' || there?.isFile() === false) return;
+  const folder = path.dirname(file);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`--out: there is no folder ${folder}. Create it, or choose another.`);
+  try {
+    rmdirSync(mkdtempSync(path.join(folder, '.writable-')));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const remedy = code === 'ENOSPC' || code === 'EDQUOT' ? 'Free some space' : 'Change its permissions';
+    throw new UsageError(`--out: the folder ${folder} cannot be written (${code}). ${remedy}, or choose another.`, {
+      cause,
+    });
+  }
 }

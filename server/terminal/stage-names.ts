@@ -1,7 +1,6 @@
 import type { EngineSummary } from '../engines/engines.ts';
-import type { LatencyComponent } from '../session/contract/latency-breakdown.ts';
+import type { LatencyComponent } from '../session/contract/turn-timings.ts';
 
-/** Display names of the stages. */
 export const stageNames: Readonly<Record<EngineSummary['stage'], string>> = {
   vad: 'VAD',
   turns: 'turn detector',
@@ -11,7 +10,6 @@ export const stageNames: Readonly<Record<EngineSummary['stage'], string>> = {
   synthesizer: 'TTS',
 };
 
-/** Display names of the latency components. */
 export const latencyComponentNames: Readonly<Record<LatencyComponent, string>> = {
   arrival: 'uplink',
   silence: 'endpointing',

@@ -27,6 +27,46 @@ export function table(
   return [lines[0], cut(rule, width), ...lines.slice(1)].join('\n');
 }
 
+/**
+ * Like `table`, but no number is cut: columns that do not fit beside each other stand in further tables below, each
+ * with the first column.
+ */
+export function tableInParts(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  { width = process.stdout.columns ?? Infinity, numbers = false } = {},
+): string {
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...rows].map((row) => displayWidth(printable(row[column] ?? '').replaceAll(/\s+/g, ' ')))),
+  );
+  // Labels yield, since numbers may not.
+  const label = Math.min(widths[0] ?? 0, Math.max(leastColumns, Math.floor(width / 3)));
+  const parts: number[][] = [];
+  let taken = 0;
+  for (let column = 1; column < head.length; column += 1) {
+    const needed = (widths[column] ?? 0) + 2;
+    if (parts.length === 0 || taken + needed > width) {
+      parts.push([]);
+      taken = label;
+    }
+    parts.at(-1)?.push(column);
+    taken += needed;
+  }
+  const pick = (row: readonly string[], columns: readonly number[]): string[] => [
+    parts.length > 1 ? cut(row[0] ?? '', label) : (row[0] ?? ''),
+    ...columns.map((column) => row[column] ?? ''),
+  ];
+  return parts
+    .map((columns) =>
+      table(
+        pick(head, columns),
+        rows.map((row) => pick(row, columns)),
+        { width, numbers },
+      ),
+    )
+    .join('\n\n');
+}
+
 /** Narrows the widest columns until the table fits. */
 function fitted(widths: number[], width: number): readonly number[] {
   let excess = widths.reduce((sum, columns) => sum + columns + 2, -2) - width;

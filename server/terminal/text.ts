@@ -1,9 +1,49 @@
+import type { Writable } from 'node:stream';
+
 /**
  * Makes untrusted text (cards, models) safe for a terminal: removes control characters, which could move the cursor or
  * rename the window, and those that change the writing direction. Line breaks and tabs stay.
  */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\t\n]|[\u202A-\u202E\u2066-\u2069]/gu, '');
+}
+
+/** Prints a line to standard output. Every command prints through here, because texts and names may be those of others. */
+export function printLine(text = ''): void {
+  console.log(printable(text));
+}
+
+/** Prints a line to standard error: progress and problems, which are not the result of the command. */
+export function noteLine(text: string): void {
+  process.stderr.write(`${printable(text)}\n`);
+}
+
+/** Prints a note to standard error if the work takes longer than two seconds. */
+export async function tellIfSlow<Result>(note: string, work: Promise<Result>): Promise<Result> {
+  const timer = setTimeout(() => noteLine(note), 2_000);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Returns where `--out` writes, and how to print the rest: with `-` the result goes to standard output. */
+export function outputOf(out: string): { readonly target: string | Writable; readonly tell: (text: string) => void } {
+  return out === '-' ? { target: process.stdout, tell: noteLine } : { target: out, tell: printLine };
+}
+
+/** Writes JSON for output, indented by `indent` if given. */
+export function jsonText(value: unknown, indent?: number): string {
+  return printableJson(JSON.stringify(value, undefined, indent));
+}
+
+/** Makes JSON safe for a terminal: escapes what `printable` would remove, so that nothing is lost. */
+export function printableJson(json: string): string {
+  return json.replaceAll(
+    /[\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Columns of the terminal; 80 if the output is not a terminal. */
@@ -18,10 +58,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/**
- * Wraps each line of a text to the terminal's width, with indented continuation lines. Breaks at spaces, or between
- * wide characters; a longer word, such as a path, stays whole.
- */
+/** Wraps lines to the terminal's width, indented, at spaces or between wide characters; a longer word stays whole. */
 export function wrap(text: string, indent = 0, width = terminalWidth()): string {
   return printable(text)
     .split('\n')

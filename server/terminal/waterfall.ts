@@ -1,11 +1,7 @@
-import { latencyComponents } from '../session/contract/latency-breakdown.ts';
-import type { Latency } from '../session/contract/turn-timings.ts';
+import { latencyComponents, type Latency } from '../session/contract/turn-timings.ts';
 import { latencyComponentNames } from './stage-names.ts';
 
-/**
- * Renders a latency breakdown as a waterfall: each component starts where the previous one ended, with its
- * milliseconds; the total is below.
- */
+/** Renders a latency breakdown as a waterfall: each component starts where the previous one ended. */
 export function waterfall({ owners: shares, total_ms: totalMs }: Latency, width = 40): string {
   const scale = width / Math.max(1, totalMs);
   let fromMs = 0;

@@ -16,7 +16,6 @@ const lifetimeMs = 365 * dayMs;
 /** A certificate that expires sooner is replaced, so that a server started today still works next week. */
 const spareMs = 14 * dayMs;
 
-/** Returns the paths of the development certificate and its key. */
 export function devCertificatePaths(dataDir: string): { readonly cert: string; readonly key: string } {
   const folder = path.join(dataDir, 'tls');
   return { cert: path.join(folder, 'dev-cert.pem'), key: path.join(folder, 'dev-key.pem') };

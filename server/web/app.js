@@ -1,47 +1,50 @@
 import { openCharacterSearch } from './parts/character-search.js';
-import { fetchCharacters, languageOf, markChosen, showCast, workOf } from './parts/characters.js';
-import { element } from './parts/dom.js';
+import { showBill } from './parts/bill.js';
+import { fetchCharacters, markChosen, showCast } from './parts/characters.js';
+import { element } from './browser/dom.js';
 import { explainServer } from './talk/explanations.js';
+import { LlmPanel } from './parts/llm-panel.js';
 import { MemoryPanel } from './parts/memories.js';
 import { Messages } from './talk/messages.js';
+import { ModelPanel } from './parts/model-panel.js';
+import { MessageForm } from './talk/message-form.js';
 import { MicrophonePicker } from './parts/microphone-picker.js';
-import { showPortrait } from './parts/portrait.js';
-import { readStored, writeStored } from './parts/browser-storage.js';
+import { showOpenings } from './parts/openings.js';
+import { openPushToTalk } from './parts/push-to-talk.js';
+import { KeyForm } from './parts/key-form.js';
+import { readStored, writeStored } from './browser/browser-storage.js';
+import { Settings } from './parts/settings.js';
 import { SceneView } from './parts/scene-view.js';
-import { captions, loudness } from './talk/talk-button.js';
+import { Recording } from './talk/recording.js';
+import { keepTalk, keptTalk, openTranscriptActions } from './talk/saved-talk.js';
+import { Desk } from './talk/desk.js';
+import { loudness } from './talk/talk-button.js';
 import { TalkController } from './talk/talk-controller.js';
 import { Transcript } from './talk/transcript.js';
 
-/** @import { Character } from './parts/characters.js' */
+/** @import { Character, ServerFacts } from './parts/characters.js' */
+/** @import { KeptTalk } from './talk/saved-talk.js' */
 /** @import { ServerError } from '../client/types/api.d.ts' */
 /** @import { TalkState } from './talk/talk-state.js' */
 
 const page = {
   cast: element('characters', HTMLUListElement),
   change: element('change', HTMLButtonElement),
-  edit: element('edit', HTMLAnchorElement),
-  name: element('name', HTMLElement),
-  tagline: element('tagline', HTMLElement),
-  work: element('work', HTMLElement),
-  portrait: element('portrait', HTMLElement),
   intro: element('intro', HTMLElement),
-  opening: element('opening', HTMLElement),
-  instructions: element('instructions', HTMLElement),
+  openings: element('openings', HTMLElement),
+  transcript: element('transcript', HTMLOListElement),
+  actions: element('transcript-actions', HTMLElement),
   thoughts: element('thoughts', HTMLInputElement),
   thoughtsWanted: element('thoughts-wanted', HTMLElement),
-  keyForm: element('key-form', HTMLFormElement),
-  key: element('key', HTMLInputElement),
-  sayForm: element('say', HTMLFormElement),
-  text: element('text', HTMLInputElement),
-  talk: element('talk', HTMLButtonElement),
-  status: element('talk-status', HTMLElement),
-  hint: element('talk-hint', HTMLElement),
-  stop: element('stop', HTMLButtonElement),
-  end: element('end', HTMLButtonElement),
-  meter: element('meter', HTMLElement),
 };
+const desk = new Desk({
+  tap: tapTalk,
+  end: endTalk,
+  stop: () => talk?.stop(),
+  goOn: () => talk?.goOn(),
+});
 const messages = new Messages(element('message', HTMLElement));
-const transcript = new Transcript(element('transcript', HTMLOListElement), element('announcer', HTMLElement));
+const transcript = new Transcript(page.transcript, element('announcer', HTMLElement));
 const picker = new MicrophonePicker(element('microphone', HTMLSelectElement), () => {
   if (talk?.hasMicrophone === true) void talk.openMicrophone();
 });
@@ -54,30 +57,46 @@ let characters = [];
 let chosen;
 /** @type {TalkController | undefined} */
 let talk;
-let key = readStored('tab', 'key');
+/** The conversation from before the page was loaded, until it goes on. @type {KeptTalk} */
+let kept = { utterances: [] };
+/** What the server tells of its engines. @type {ServerFacts} */
+let server = { isScripted: true, model: null, hears: [] };
+const keyForm = new KeyForm(() => {
+  messages.clearAll();
+  endTalk();
+  void load();
+});
 const scene = new SceneView(element('participants', HTMLUListElement));
-const memories = new MemoryPanel({ character: () => chosen, key: () => key });
+const memories = new MemoryPanel({ character: () => chosen, key: () => keyForm.key });
+const llm = new LlmPanel(() => keyForm.key);
+const models = new ModelPanel(() => keyForm.key);
+const settings = new Settings({
+  open: () => void models.refresh(),
+  change: () => talk?.adopt(),
+});
+const recording = new Recording();
+const form = new MessageForm(() => void say());
+const showActions = openTranscriptActions(page.actions, {
+  transcript,
+  recording,
+  character: () => chosen,
+  regenerate: () => talk?.revisions?.regenerate(),
+  edit: () => form.edit(transcript.lastExchange()[0]?.text ?? ''),
+});
+openPushToTalk(desk.talk, () => talk);
 
 /** @param {TalkState} state */
 function showState(state) {
-  const hasMicrophone = talk?.hasMicrophone ?? false;
-  const isMuted = talk?.isMuted ?? false;
   const { part, speaker, isUsersTurn: isYours, isOver } = scene;
-  const facts = part === 'none' ? {} : { scene: { listens: part === 'listens', speaker, isYours, isOver } };
-  const about = { name: chosen?.name ?? 'the character', hasMicrophone, isMuted, ...facts };
-  const { action, status, hint } = captions(state, about);
-  document.documentElement.dataset.state = state;
-  page.talk.dataset.muted = String(hasMicrophone && isMuted);
-  page.talk.setAttribute('aria-label', action);
-  page.status.textContent = status;
-  page.hint.textContent = hint;
-  page.talk.disabled = chosen === undefined;
-  if (chosen === undefined) page.hint.textContent = 'choose a character first';
-  const isBusy = state === 'speaking' || state === 'thinking';
-  const canContinue = part === 'plays' && !isOver && (state === 'listening' || state === 'muted');
-  page.stop.hidden = !isBusy && !canContinue;
-  page.stop.textContent = canContinue ? 'Continue' : 'Stop';
-  page.end.hidden = state === 'idle';
+  desk.show(state, {
+    name: chosen?.name,
+    hasMicrophone: talk?.hasMicrophone ?? false,
+    isMuted: talk?.isMuted ?? false,
+    isPushToTalk: settings.isPushToTalk,
+    scene: part === 'none' ? undefined : { listens: part === 'listens', speaker, isYours, isOver },
+  });
+  const canRevise = part === 'none' && talk?.revisions !== undefined && transcript.lastExchange().length > 0;
+  showActions({ edit: canRevise, regenerate: canRevise && !server.isScripted && state !== 'thinking' });
 }
 
 /** @param {Character} character */
@@ -86,27 +105,25 @@ function choose(character) {
   if (isOther) {
     endTalk();
     transcript.clear();
+    recording.clear();
     messages.clear('server');
     messages.clear('unsent');
   }
   chosen = character;
   writeStored('visits', 'character', character.id);
   history.replaceState(null, '', `#${character.id}`);
-  // Scenes cannot be edited.
-  page.edit.hash = character.id.startsWith('scene:') ? '' : character.id;
   markChosen(page.cast, character.id);
-  for (const part of [page.name, page.tagline, page.opening]) part.lang = languageOf(character);
-  page.name.textContent = character.name;
-  page.tagline.textContent = character.tagline;
-  page.work.textContent = workOf(character);
-  showPortrait(page.portrait, character, key);
-  page.opening.textContent = character.greeting ?? '';
+  showBill(character, keyForm.key, server.hears);
   if (isOther) scene.show(character.scene);
   page.thoughtsWanted.hidden = character.scene === undefined;
   document.documentElement.dataset.part = scene.part;
-  page.instructions.textContent = instructionsFor(scene);
-  if (isOther) page.intro.hidden = false;
-  document.title = `${character.name} · Dramatis`;
+  if (isOther) {
+    showOpenings(page.openings, characters, character, ask);
+    // A scene cannot go on in the middle.
+    kept = character.scene === undefined ? keptTalk(character.id) : { utterances: [] };
+    transcript.restore(kept.utterances);
+    page.intro.hidden = !transcript.isEmpty;
+  }
   showView('conversation');
   if (isOther) showState('idle');
 }
@@ -119,8 +136,15 @@ function showView(view) {
 /** @param {'voice' | 'text' | 'listen'} by */
 async function beginTalk(by) {
   if (chosen === undefined) return false;
+  // A conversation from before the page was loaded goes on; one that was ended here does not.
+  const { utterances, resumption } = kept;
+  const isContinued = talk === undefined && utterances.length > 0;
+  kept = { utterances: [] };
   endTalk();
-  transcript.clear();
+  if (!isContinued) {
+    transcript.clear();
+    recording.clear();
+  }
   messages.clearAll();
   page.intro.hidden = true;
   scene.restart();
@@ -132,14 +156,18 @@ async function beginTalk(by) {
     };
   const begun = new TalkController({
     character: chosen,
-    key,
+    key: keyForm.key,
     user: memories.user,
     thoughts: chosen.scene !== undefined && page.thoughts.checked,
+    isContinued,
+    resumption: isContinued ? resumption : undefined,
     transcript,
     messages,
     microphoneId: () => picker.deviceId,
+    settings,
+    recording,
     onState: whileCurrent(showState),
-    onLevel: whileCurrent(showLevel),
+    onLevel: whileCurrent((level) => desk.showLevel(level)),
     onVoice: whileCurrent((level) => document.documentElement.style.setProperty('--voice', loudness(level).toFixed(2))),
     onScene: whileCurrent((news) => {
       scene.take(news);
@@ -156,57 +184,53 @@ function endTalk() {
   const ending = talk;
   talk = undefined;
   ending?.end();
-  showLevel(0);
+  desk.showLevel(0);
   document.documentElement.style.setProperty('--voice', '0');
   messages.clear('connection');
   messages.clear('silence');
   showState('idle');
 }
 
-/** @param {number} level root mean square */
-function showLevel(level) {
-  const share = loudness(level);
-  page.talk.style.setProperty('--level', share.toFixed(2));
-  page.meter.style.setProperty('--level', share.toFixed(2));
-  page.meter.setAttribute('aria-valuenow', String(Math.round(share * 100)));
-}
-
-function tapTalk() {
+/** @param {MouseEvent} event */
+function tapTalk({ detail }) {
+  // A pointer has pressed and released it; a keyboard or a screen reader clicks twice.
+  if (talk?.isPushToTalk === true && talk.hasMicrophone && scene.part !== 'listens') {
+    if (detail > 0) return;
+    if (talk.state === 'hearing') talk.release();
+    else talk.press();
+    return;
+  }
   const state = document.documentElement.dataset.state;
   const isQuiet = state === 'muted' || state === 'listening';
-  if (scene.isOver && isQuiet) return void beginTalk(modeOf(scene));
+  if (scene.isOver && isQuiet) return void beginTalk(scene.beginsBy);
   if (talk !== undefined && scene.part === 'listens' && state !== 'error')
     return state === 'muted' ? talk.goOn() : talk.stop();
-  if (talk === undefined || (state === 'error' && !talk.isRetrying)) void beginTalk(modeOf(scene));
+  if (talk === undefined || (state === 'error' && !talk.isRetrying)) void beginTalk(scene.beginsBy);
   else if (state === 'error') talk.retryNow();
   else if (talk.hasMicrophone) talk.mute(!talk.isMuted);
   else if (state !== 'connecting') void talk.openMicrophone();
 }
 
 /**
- * @param {SceneView} scene
- * @returns {'voice' | 'listen'} how the conversation starts
+ * @param {Character} character
+ * @param {string} question
  */
-function modeOf({ part }) {
-  return part === 'listens' ? 'listen' : 'voice';
+function ask(character, question) {
+  choose(character);
+  form.clear();
+  form.text = question;
+  void say();
+  // The button that was pressed is gone.
+  page.transcript.focus({ preventScroll: true });
 }
 
-/** @param {SceneView} scene */
-function instructionsFor({ part, userName }) {
-  if (part === 'listens') return 'Tap the button to listen. Headphones are recommended.';
-  const who = userName === undefined ? '' : `You are ${userName}. `;
-  return `${who}Tap the button and talk. You can interrupt at any time. Headphones are recommended.`;
-}
-
-/** @param {SubmitEvent} event */
-async function say(event) {
-  event.preventDefault();
-  const text = page.text.value.trim();
+async function say() {
+  const { text, isEditing } = form;
   if (chosen === undefined) messages.show('unsent', 'Choose a character first.');
   if (text === '' || chosen === undefined) return;
   if (talk === undefined && !(await beginTalk('text'))) return;
-  if (talk?.say(text) === true) {
-    page.text.value = '';
+  if ((isEditing ? talk?.revisions?.resend(text) : talk?.say(text)) === true) {
+    form.clear();
     messages.clear('unsent');
   } else {
     messages.show('unsent', 'Not sent: there is no connection yet. Your text is still in the text box.');
@@ -228,27 +252,14 @@ function refused(error) {
 /** @param {string} reason */
 function askForKey(reason) {
   messages.show('key', reason);
-  page.keyForm.hidden = false;
   showView('cast');
-  page.key.focus();
-}
-
-/** @param {SubmitEvent} event */
-function takeKey(event) {
-  event.preventDefault();
-  key = page.key.value.trim();
-  writeStored('tab', 'key', key);
-  page.key.value = '';
-  page.keyForm.hidden = true;
-  messages.clearAll();
-  endTalk();
-  void load();
+  keyForm.show();
 }
 
 async function load() {
-  const found = await fetchCharacters(key);
+  const found = await fetchCharacters(keyForm.key);
   if (found.status === 401 || found.status === 403) {
-    askForKey(key === '' ? 'This server requires an API key.' : 'The API key is not valid.');
+    askForKey(keyForm.key === '' ? 'This server requires an API key.' : 'The API key is not valid.');
     return;
   }
   if (found.characters.length === 0) {
@@ -257,12 +268,17 @@ async function load() {
     return;
   }
   messages.clear('characters');
-  characters = found.characters;
-  showCast(page.cast, characters, key, choose);
+  ({ characters, server } = found);
+  void memories.offer();
+  showCast(page.cast, characters, keyForm.key, choose);
   searchCast();
+  void llm.refresh(server);
   const known = byId(location.hash.slice(1)) ?? byId(readStored('visits', 'character'));
-  if (known !== undefined) choose(known);
-  else if (chosen === undefined) showState('idle');
+  if (known !== undefined) return choose(known);
+  if (chosen !== undefined) return;
+  showState('idle');
+  page.intro.hidden = false;
+  for (const id of ['openings', 'cast-openings']) showOpenings(element(id, HTMLElement), characters, undefined, ask);
 }
 
 /** @param {string} id */
@@ -270,21 +286,14 @@ function byId(id) {
   return characters.find((character) => character.id === id);
 }
 
-page.talk.addEventListener('click', tapTalk);
-page.end.addEventListener('click', endTalk);
-page.stop.addEventListener('click', () => {
-  if (page.stop.textContent === 'Continue') talk?.goOn();
-  else talk?.stop();
-});
-page.sayForm.addEventListener('submit', (event) => void say(event));
-page.keyForm.addEventListener('submit', takeKey);
 page.change.addEventListener('click', () => showView('cast'));
-document.addEventListener('keydown', ({ key: pressed }) => {
-  if (pressed === 'Escape' && page.stop.textContent !== 'Continue' && !page.stop.hidden) talk?.stop();
-});
 addEventListener('hashchange', () => {
   const character = byId(location.hash.slice(1));
   if (character !== undefined) choose(character);
+});
+addEventListener('pagehide', () => {
+  const resumption = talk === undefined ? kept.resumption : talk.resumption;
+  keepTalk(chosen?.id ?? '', { utterances: transcript.utterances(), ...(resumption && { resumption }) });
 });
 showState('idle');
 void picker.refresh();

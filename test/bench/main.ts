@@ -11,6 +11,7 @@ const benches: Readonly<
   turns: () => import('./turns/turns.ts'),
   recognizer: () => import('./engines/recognizer.ts'),
   synthesizer: () => import('./engines/synthesizer.ts'),
+  visemes: () => import('./engines/visemes.ts'),
   soak: () => import('./load/soak.ts'),
   network: () => import('./load/network.ts'),
   protocol: () => import('./load/protocol.ts'),
@@ -20,14 +21,20 @@ const benches: Readonly<
   walk: () => import('./walk.ts'),
   overhead: () => import('./load/overhead.ts'),
   capacity: () => import('./load/capacity.ts'),
+  churn: () => import('./load/churn.ts'),
+  cluster: () => import('./load/cluster.ts'),
+  hostile: () => import('./load/hostile.ts'),
   webrtc: () => import('./load/webrtc.ts'),
   embeddings: () => import('./engines/embeddings.ts'),
   adapters: () => import('./engines/adapters.ts'),
   eval: () => import('./engines/eval.ts'),
+  data: () => import('./engines/data.ts'),
+  'eval-text': () => import('./engines/eval-text.ts'),
   memory: () => import('./agents/memory.ts'),
   'memory-kill': () => import('./agents/memory-kill.ts'),
   mind: () => import('./agents/mind.ts'),
   talks: () => import('./agents/talks.ts'),
+  'default-mind': () => import('./agents/default-mind.ts'),
 };
 
 const args = process.argv.slice(2);

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ImportReport } from '../../characters/importers/draft.ts';
 import { importers } from '../../characters/importers/open-importer.ts';
+import { dramatis } from '../rigs/command-rig.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-hostile-data-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -167,56 +167,47 @@ describe('encyclopedias', () => {
 });
 
 describe('dramatis characters import --from', () => {
-  const main = path.resolve(import.meta.dirname, '../../server/main.ts');
   const data = path.join(folder, 'data');
   const packs = path.join(data, 'characters');
 
-  function run(...args: string[]): Promise<{ readonly status: number; readonly out: string; readonly err: string }> {
-    const env = { ...process.env, DRAMATIS_DATA_DIR: data };
-    return new Promise((resolve) => {
-      execFile(process.execPath, [main, 'characters', 'import', ...args], { env, cwd: folder }, (fault, out, err) => {
-        resolve({ status: typeof fault?.code === 'number' ? fault.code : 0, out, err });
-      });
-    });
-  }
+  const run = (...args: string[]) => dramatis('characters', 'import', ...args, '--data-dir', data);
 
   it('`import --from` says which character is replaced, and replaces none unasked', async () => {
     const from = ['--from', 'beyond-dialogue', await write({ 'a.json': { ...role, name: 'Alice' } })];
-    expect((await run(...from)).out).toContain('replaces the built-in character of this id; --id keeps both');
+    expect((await run(...from)).stdout).toContain('replaces the built-in character of this id; --id keeps both');
     const again = await run(...from);
     expect(again).toMatchObject({
       status: 1,
-      err: expect.stringContaining('alice: a character with this id exists; --replace'),
+      stderr: expect.stringContaining('alice: a character with this id exists; --replace'),
     });
     await rm(packs, { recursive: true });
   });
 
   it('`import --from` takes another id for a single character, and says which pack hides it', async () => {
     const from = ['--from', 'beyond-dialogue', await write({ 'a.json': { ...role, name: 'Alice' } })];
-    const [evil, named] = await Promise.all([
-      run(...from, '--id', '../evil'),
-      run(...from, '--id', 'alice-two', '--characters-dir', path.join(import.meta.dirname, '../../characters')),
-    ]);
-    expect(evil).toMatchObject({ status: 2, err: expect.stringContaining('lower-case words') });
-    expect(named.out).toContain('alice-two: Alice');
-    expect(named.out).not.toContain('note:');
+    const evil = await run(...from, '--id', '../evil');
+    const shipped = ['--characters-dir', path.join(import.meta.dirname, '../../characters')];
+    const named = await run(...from, '--id', 'alice-two', ...shipped);
+    expect(evil).toMatchObject({ status: 2, stderr: expect.stringContaining('lower-case words') });
+    expect(named.stdout).toContain('alice-two: Alice');
+    expect(named.stdout).not.toContain('note:');
     const own = path.join(folder, 'own');
     await cp(path.join(packs, 'alice-two'), path.join(own, 'alice-two'), { recursive: true });
     const hidden = await run(...from, '--id', 'alice-two', '--replace', '--characters-dir', own);
-    expect(hidden.out).toMatch(/hidden by the character of this id in .*own, which takes precedence; --id keeps both/);
+    expect(hidden.stdout).toMatch(
+      /hidden by the character of this id in .*own, which takes precedence; --id keeps both/,
+    );
     await rm(packs, { recursive: true });
   });
 
   it('`import --from` gives two characters of one name two ids, which no single id can replace', async () => {
     const place = await write({ 'a.json': { ...role, name: 'Alice' }, 'b.json': { ...role, name: 'alice' } });
-    const [ran, renamed] = await Promise.all([
-      run('--from', 'beyond-dialogue', place),
-      run('--from', 'beyond-dialogue', place, '--id', 'x'),
-    ]);
-    expect(ran.out).toMatch(
+    const ran = await run('--from', 'beyond-dialogue', place);
+    const renamed = await run('--from', 'beyond-dialogue', place, '--id', 'x');
+    expect(ran.stdout).toMatch(
       /alice: Alice[^]*remove alice` restores it[^]*alice-2: alice[^]*renamed: alice is another character/,
     );
-    expect(renamed).toMatchObject({ status: 2, err: expect.stringContaining('--id needs exactly one character') });
+    expect(renamed).toMatchObject({ status: 2, stderr: expect.stringContaining('--id needs exactly one character') });
     expect(readdirSync(packs).toSorted()).toEqual(['alice', 'alice-2']);
     await rm(packs, { recursive: true });
   });
@@ -225,7 +216,7 @@ describe('dramatis characters import --from', () => {
     const rows = await write({ 'rows.jsonl': Array.from({ length: 1_000 }, () => 'x').join('\n') });
     const many = await run('--from', 'rolebench', path.join(rows, 'rows.jsonl'));
     expect(many.status).toBe(1);
-    expect(many.err.trim().split('\n')).toHaveLength(21);
-    expect(many.err).toContain('980 more like this');
+    expect(many.stderr.trim().split('\n')).toHaveLength(21);
+    expect(many.stderr).toContain('980 more like this');
   });
 });

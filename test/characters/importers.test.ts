@@ -81,7 +81,7 @@ describe('RoleBench', () => {
   it('RoleBench import makes lines of a role’s rows, reports bad rows by number, and skips baselines and general questions', async () => {
     const report = await read('rolebench', {
       'profiles-eng/desc.json': { Mara: 'Keeps the lighthouse of Skerry. Likes herons.' },
-      'rolebench-eng/role_specific/test.jsonl': [
+      'rolebench-eng/role_specific/train.jsonl': [
         { role: 'Mara', question: ' Who built it?', generated: ['My grandmother.'], type: ['script_based'] },
         { role: 'Mara', question: 'Who?', generated: [], type: 'script_agnostic' },
         'no json',
@@ -91,15 +91,44 @@ describe('RoleBench', () => {
         .map((row) => (typeof row === 'string' ? row : JSON.stringify(row)))
         .join('\n'),
       'rolebench-eng/role_specific/rolegpt_baseline.jsonl': '{"role":"Mara","question":"A","generated":["wrong"]}',
-      'rolebench-eng/general/test.jsonl': '{"role":"Mara","question":"B","generated":["wrong"]}',
+      'rolebench-eng/general/train.jsonl': '{"role":"Mara","question":"B","generated":["wrong"]}',
     });
     const mara = report.packs.find(({ card }) => card.id === 'mara');
     expect(mara?.card.profile).toContain('Likes herons.');
     expect(mara?.lines).toEqual([{ asks: ['Who built it?'], reply: 'My grandmother.' }]);
-    expect(told(report)).toContain('test.jsonl:2: no answer of Mara');
-    expect(told(report)).toContain('test.jsonl:3: not valid JSON');
-    expect(told(report)).toContain('test.jsonl:4: not a RoleBench row');
+    expect(told(report)).toContain('train.jsonl:2: no answer of Mara');
+    expect(told(report)).toContain('train.jsonl:3: not valid JSON');
+    expect(told(report)).toContain('train.jsonl:4: not a RoleBench row');
     expect(told(report)).toContain('no description of Lone');
+  });
+
+  it('RoleBench import keeps a description that speaks to the role as its second person, and no other', async () => {
+    const row = (role: string): string => JSON.stringify({ role, question: 'Who?', generated: ['I.'] });
+    const described = {
+      Mara: 'You keep the lighthouse of Skerry, as your grandmother did.',
+      Tom: 'Ferries you across if he likes you; he was washed ashore as a boy.',
+      阿灯: '你守着灯塔，从不离开他的海岸。你怕雷。',
+    };
+    const { packs } = await read('rolebench', {
+      'profiles-eng/desc.json': JSON.stringify(described),
+      'rolebench-eng/role_specific/train.jsonl': Object.keys(described).map(row).join('\n'),
+    });
+    const told = Object.fromEntries(packs.map(({ card }) => [card.name, card.description2]));
+    expect(told).toEqual({ Mara: described.Mara, Tom: undefined, 阿灯: described.阿灯 });
+  });
+
+  it('RoleBench import of a folder leaves test answers out, which the role is examined with; a file that is named is read', async () => {
+    const row = (question: string, answer: string): string =>
+      JSON.stringify({ role: 'Mara', question, generated: [answer] });
+    const files = {
+      'rolebench-eng/role_specific/train.jsonl': row('Who built it?', 'My grandmother.'),
+      'rolebench-eng/role_specific/test.jsonl': row('Are you lonely?', 'With four hundred herons?'),
+    };
+    const report = await read('rolebench', files);
+    expect(report.packs[0]?.lines).toEqual([{ asks: ['Who built it?'], reply: 'My grandmother.' }]);
+    expect(told(report)).toContain('test.jsonl: left out');
+    const named = await read('rolebench', files, 'rolebench-eng/role_specific/test.jsonl');
+    expect(named.packs[0]?.lines).toEqual([{ asks: ['Are you lonely?'], reply: 'With four hundred herons?' }]);
   });
 
   const real = sharedPath('data/rolebench-zh-role_specific-test.jsonl');

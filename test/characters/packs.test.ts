@@ -33,6 +33,14 @@ describe.each(packs.map((pack) => [pack.id, pack] as const))('pack %s', (_id, pa
     expect(languages).toEqual(new Set(pack.languages));
   });
 
+  it('a shipped pack describes its character in the second person too, without its name, and not as somebody else', () => {
+    const { description2 = '', name, languages } = pack;
+    expect(description2).toMatch(languages[0] === 'zh' ? /^你/ : /^You /);
+    for (const part of name.split(/[\s·]+/).filter((word) => word.length > 2)) expect(description2).not.toContain(part);
+    expect(description2).not.toContain(name);
+    expect(description2).not.toMatch(/\b(?:he|she|him|himself|herself)\b|[他她]/iu);
+  });
+
   it('no user line occurs twice in a shipped pack', () => {
     const asks = pack.lines.flatMap((pair) =>
       pair.asks.map((ask) =>

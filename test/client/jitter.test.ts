@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PlaybackQueue } from '../../server/client/audio/playback-queue.js';
-import { seededRandom } from '../../eval/seeded-random.ts';
+import { seededRandom } from '../../eval/statistics.ts';
 
 const samplesPerMs = 24;
 const blockSamples = 128;

@@ -1,22 +1,15 @@
-import { existsSync } from 'node:fs';
-import { chromium, type Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
 import { fakeEngines } from '../fakes/engines.ts';
+import { hasBrowser, openBrowser, type TestBrowser } from '../fakes/network/browser.ts';
 import { signalToNoise } from '../fakes/voice-like.ts';
 import { voicedSynthesizer } from '../fakes/voiced-synthesizer.ts';
 import { serve } from '../rigs/serve-rig.ts';
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const available = existsSync(executablePath);
-if (!available)
-  console.warn(`Opus in a browser is not tested: there is no Chromium at ${executablePath} (set CHROMIUM).`);
-
-describe.skipIf(!available)('open-talk with Opus in a real browser', () => {
-  let browser: Browser;
-
+describe.skipIf(!hasBrowser('Opus in a browser'))('open-talk with Opus in a real browser', () => {
+  let browser: TestBrowser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run'] });
+    browser = await openBrowser();
   }, 60_000);
 
   afterAll(() => browser?.close());

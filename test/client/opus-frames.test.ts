@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { decodeFrame, encodeFrame } from '../../server/client/connection/binary-frame.js';
 import { OrderedQueue } from '../../server/client/connection/ordered-queue.js';

@@ -137,6 +137,6 @@ describe('open-talk with Opus', () => {
     for await (const { type } of talk.events) types.push(type);
     expect(types).toEqual(['connection.closed']);
     await expect(talk.opened).rejects.toThrow('closed');
-    expect(await rig.activeSessions()).toBe(0);
+    expect(rig.sessions.active).toBe(0);
   });
 });

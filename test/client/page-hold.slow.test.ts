@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser('a cough over the page’s reply'))('page', () => {
     await using rig = await openRig({
       says: [line, 'Yes.'],
       hears: [''],
-      environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '400' },
+      flags: { playoutAheadMs: '400' },
     });
     let coughs = false;
     Object.assign(rig.engines.fakeVad, {

@@ -95,6 +95,29 @@ describe('Outbox', () => {
     expect(drain(outbox)).toEqual(['sound 3', 'sound 4']);
   });
 
+  it('keeps audio that the server has heard until it has kept what came of it, and resends it after a kill', () => {
+    const outbox = new Outbox(1_000);
+    fill(outbox, 40, 40, 40);
+    drain(outbox);
+    outbox.acknowledge(3, 1);
+    // Over another socket, nothing is missing.
+    expect([outbox.resume(3), drain(outbox)]).toEqual([0, []]);
+    // Another server process has kept the first only.
+    expect([outbox.resume(1), drain(outbox)]).toEqual([0, ['sound 2', 'sound 3']]);
+    outbox.acknowledge(3, 3);
+    expect([outbox.resume(3), drain(outbox)]).toEqual([0, []]);
+  });
+
+  it('counts audio beyond its limit as lost only if a killed server had not kept it', () => {
+    const outbox = new Outbox(80);
+    fill(outbox, 40, 40);
+    drain(outbox);
+    outbox.acknowledge(2, 0);
+    fill(outbox, 40, 40);
+    expect(outbox.resume(2)).toBe(0);
+    expect(outbox.resume(0)).toBe(80);
+  });
+
   it('does not resend audio that a restarted server may have heard', () => {
     const outbox = new Outbox(1_000);
     fill(outbox, 40, 40);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { orderViolations } from '../conformance/realtime-order.ts';
 import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
 import { openRig, recordTalk } from '../rigs/talk-rig.ts';
@@ -37,7 +37,7 @@ describe('resuming a session', () => {
   }
 
   it('starts a new session and reports the lost audio if the grace period is over', async () => {
-    await using rig = await openRig({ environment: { DRAMATIS_RESUME_GRACE_SECONDS: '0' } });
+    await using rig = await openRig({ flags: { resumeGraceSeconds: '0' } });
     await using proxy = await openFlakyProxy(rig.port);
     const recorded = recordTalk({ url: proxy.url });
     const first = await recorded.talk.opened;
@@ -46,7 +46,7 @@ describe('resuming a session', () => {
     const before = recorded.fromServer().length;
     proxy.hold();
     proxy.cut();
-    await expect.poll(() => rig.activeSessions()).toBe(0);
+    await expect.poll(() => rig.sessions.active).toBe(0);
     recorded.speak(400);
     proxy.admit();
     const again = await recorded.until('connection.open', 2);
@@ -114,13 +114,13 @@ describe('closing', () => {
     await recorded.talk.opened;
     recorded.talk.close();
     await recorded.until('connection.closed');
-    await expect.poll(() => rig.activeSessions()).toBe(0);
+    await expect.poll(() => rig.sessions.active).toBe(0);
   });
 });
 
 describe('API key', () => {
   it('does not retry a connection that was refused for a missing API key', async () => {
-    await using rig = await openRig({ environment: { DRAMATIS_API_KEYS: 'hush' } });
+    await using rig = await openRig({ flags: { apiKeys: 'hush' } });
     await using proxy = await openFlakyProxy(rig.port);
     const recorded = recordTalk({ url: proxy.url });
     await expect(recorded.talk.opened).rejects.toMatchObject({ code: 'connection_refused' });
@@ -129,5 +129,48 @@ describe('API key', () => {
     // One socket and a health request, then one socket.
     expect(proxy.taken).toBe(3);
     open.talk.close();
+  });
+});
+
+describe('a reload of the page', () => {
+  it('continues the session of the earlier page, without the reply that was in progress there', async () => {
+    await using rig = await openRig({ says: ['One two three.', 'Four five six.', 'Seven eight.'] });
+    await using proxy = await openFlakyProxy(rig.port);
+    const before = recordTalk({ url: proxy.url });
+    const { id } = await before.talk.opened;
+    before.talk.say('Good evening.');
+    await before.until('response.done');
+    before.talk.say('And then?');
+    await before.until('response.created', 2);
+    const resumption = before.talk.resumption;
+    proxy.hold();
+    proxy.cut();
+    const after = recordTalk({ url: rig.url, resumption });
+    expect((await after.talk.opened).id).toBe(id);
+    expect(after.of('connection.open')).toMatchObject([{ isNew: false, isRestarted: false, lostMs: 0 }]);
+    await vi.waitUntil(() => after.talk.say('Are you there?'));
+    const { response } = await after.until('response.done');
+    expect(response.status).toBe('completed');
+    expect(after.of('error')).toEqual([]);
+    const begun = after.of('response.created').map(({ response: each }) => each.id);
+    expect(begun).not.toContain(before.of('response.created')[1]?.response.id);
+    expect(new Set(after.of('response.output_audio.delta').map((sound) => sound.response_id))).toEqual(new Set(begun));
+    after.talk.close();
+    before.talk.close();
+  });
+
+  it('opens a new session if that of the earlier page is gone', async () => {
+    await using rig = await openRig();
+    const before = recordTalk({ url: rig.url });
+    const { id } = await before.talk.opened;
+    const resumption = before.talk.resumption;
+    before.talk.close();
+    await expect.poll(() => rig.sessions.active).toBe(0);
+    const after = recordTalk({ url: rig.url, resumption });
+    expect((await after.talk.opened).id).not.toBe(id);
+    expect(after.of('connection.open')).toMatchObject([{ isNew: true }]);
+    after.talk.say('Are you there?');
+    expect((await after.until('response.done')).response.status).toBe('completed');
+    after.talk.close();
   });
 });

@@ -151,7 +151,7 @@ describe('playback reports', () => {
   it('reports the heard position during playback, from which the server measures latency', async () => {
     await using rig = await openRig({
       says: ['one two three four five.'],
-      environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '200' },
+      flags: { playoutAheadMs: '200' },
     });
     const { recorded, speaker } = await talkAloud({ url: rig.url });
     recorded.talk.say('Count.');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatModel, ChatPart, Message } from '../../agents/chat.ts';
-import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
+import { itLetsGo, itStopsWhenAborted, itSurvivesFaults, type Outcome, type Subject } from './upstream.ts';
 
 export interface ChatSubject extends Subject<ChatModel> {
   /** The model's reply to anything, in more than one delta. */
@@ -42,30 +42,9 @@ export function chatConformance(subject: ChatSubject): void {
       expect(textOf(await chat(opened.engine, messages.slice(0, 1)))).toMatch(says);
     });
 
-    it('the chat model sends no request if it was aborted before', async () => {
-      await using opened = await subject.open();
-      const { engine, upstream } = opened;
-      const signal = AbortSignal.abort(reason);
-      await expect(Array.fromAsync(engine.chat(messages, { signal }))).rejects.toBe(reason);
-      expect(upstream?.server.requests ?? []).toEqual([]);
-    });
-
-    it('the chat model releases everything if its reader leaves', async () => {
-      await using opened = await subject.open();
-      const { engine, upstream } = opened;
-      const { signal } = new AbortController();
-      for await (const part of engine.chat(messages, { signal })) if (part.type === 'text-delta') break;
-      await expect.poll(() => upstream?.server.open ?? 0).toBe(0);
-    });
-
-    it.runIf(subject.behindServer === true).each([
-      ['before it says anything', 0],
-      ['in the middle of its words', 0.5],
-    ])('the chat model closes the connection if it is aborted while the server works, %s', async (_name, after) => {
-      expect(
-        await abortInSilence(subject, after, (engine, signal) => Array.fromAsync(engine.chat(messages, { signal }))),
-      ).toBe(reason);
-    });
+    const call = (engine: ChatModel, signal: AbortSignal) => engine.chat(messages, { signal });
+    itStopsWhenAborted(subject, 'chat model', call);
+    itLetsGo(subject, 'chat model', call);
   });
 
   if (subject.behindServer !== true) return;

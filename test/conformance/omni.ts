@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OmniMessage, OmniModel, OmniPart } from '../../voices/omni.ts';
 import { tone } from '../fakes/vad.ts';
-import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
+import { itLetsGo, itStopsWhenAborted, itSurvivesFaults, type Outcome, type Subject } from './upstream.ts';
 
 export interface OmniSubject extends Subject<OmniModel> {
   /** The model's reply to anything. */
@@ -47,32 +47,10 @@ export function omniConformance(subject: OmniSubject): void {
       }
     });
 
-    it('the omni model sends no request if it was aborted before', async () => {
-      await using opened = await subject.open();
-      const { engine, upstream } = opened;
-      await expect(reply(engine, true, AbortSignal.abort(reason))).rejects.toBe(reason);
-      expect(upstream?.server.requests ?? []).toEqual([]);
-    });
-
-    it('the omni model releases everything if its reader leaves', async () => {
-      await using opened = await subject.open();
-      const { engine, upstream } = opened;
-      const { signal } = new AbortController();
-      let sounds = 0;
-      for await (const part of engine.reply(messages, { signal, voice: 'coral', speaks: true })) {
-        sounds += part.type === 'sound' ? 1 : 0;
-        if (sounds > 0) break;
-      }
-      expect(sounds).toBe(1);
-      if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
-    });
-
-    it.runIf(subject.behindServer === true).each([
-      ['before it says anything', 0],
-      ['in the middle of its words', 0.5],
-    ])('the omni model closes the connection if it is aborted while the server works, %s', async (_name, after) => {
-      expect(await abortInSilence(subject, after, (engine, signal) => reply(engine, true, signal))).toBe(reason);
-    });
+    const call = (engine: OmniModel, signal: AbortSignal) =>
+      engine.reply(messages, { signal, voice: 'coral', speaks: true });
+    itStopsWhenAborted(subject, 'omni model', call);
+    itLetsGo(subject, 'omni model', call);
   });
 
   if (subject.behindServer !== true) return;
@@ -81,8 +59,8 @@ export function omniConformance(subject: OmniSubject): void {
   });
 }
 
-async function reply(engine: OmniModel, speaks = true, given?: AbortSignal): Promise<OmniPart[]> {
-  const signal = given ?? new AbortController().signal;
+async function reply(engine: OmniModel, speaks = true): Promise<OmniPart[]> {
+  const { signal } = new AbortController();
   return Array.fromAsync(engine.reply(messages, { signal, voice: 'coral', speaks }));
 }
 

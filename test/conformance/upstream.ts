@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { CallPolicy } from '../../voices/calls/call-policy.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { EngineServer } from '../fakes/servers/engine-server.ts';
-import { faultCatalogue } from '../fakes/servers/faults.ts';
+import { faultCatalogue, type FaultCase } from '../fakes/servers/faults.ts';
 
 /** The key that tests open engines with: it must not appear in any error. */
 export const secretKey = 'sk-very-secret';
@@ -34,6 +34,9 @@ export interface Subject<Engine> {
   readonly undetectable?: Undetectable;
 }
 
+/** Servers notice within milliseconds; the default, 50 ms, would be most of a test's time. */
+const soon = { interval: 10 };
+
 /** The result of a call. */
 export interface Outcome {
   /** Text, or seconds of audio. Compared with that of a call without a fault. */
@@ -50,10 +53,12 @@ export function itSurvivesFaults<Engine>(
   work: (engine: Engine) => Promise<Outcome>,
   privateWords: readonly string[],
 ): void {
-  for (const { name, fault, times, codes, again, care } of faultCatalogue) {
+  // Most tests spend their time waiting, each with its own engine and server, so they run concurrently, in one go. Tests
+  // with short timeouts need the processor to themselves.
+  const inTurn = ({ care }: FaultCase): number => (care === undefined ? 0 : 1);
+  for (const each of faultCatalogue.toSorted((one, other) => inTurn(one) - inTurn(other))) {
+    const { name, fault, times, codes, again, care } = each;
     const why = subject.undetectable?.[name];
-    // Most tests spend their time waiting, each with its own engine and server, so they run concurrently. Tests with
-    // short timeouts need the processor to themselves.
     const runs = why !== undefined ? it.skip : care === undefined ? it.concurrent : it;
     runs(`survives a server that ${name}${why === undefined ? '' : ` (${why})`}`, async ({ expect }) => {
       await using opened = await subject.open(care);
@@ -81,7 +86,7 @@ export function itSurvivesFaults<Engine>(
           .filter(({ method, path }) => [`${method} ${path}`, `WS ${path}`].includes(route));
         expect(asked.length).toBeLessThanOrEqual(1);
       }
-      await expect.poll(() => server.open).toBe(0);
+      await expect.poll(() => server.open, soon).toBe(0);
       server.mends();
       expect(await work(engine)).toEqual(sound);
     });
@@ -92,27 +97,69 @@ export function itSurvivesFaults<Engine>(
 export const reason = new Error('the user spoke');
 
 /**
- * Aborts a call while its server is silent, `after` a part of the answer. Returns the error of the call once the
- * connection is closed.
+ * Requirements on every call: an aborted one sends nothing, or closes its connection at once, throws the reason and
+ * gives no further part. `name` is that of the tests; `shares` are the parts of its answer after which a server is silent.
  */
-export async function abortInSilence<Engine>(
+export function itStopsWhenAborted<Engine>(
   subject: Subject<Engine>,
-  after: number,
-  call: (engine: Engine, signal: AbortSignal) => Promise<unknown>,
-): Promise<unknown> {
-  await using opened = await subject.open();
-  const { engine, upstream } = opened;
-  if (upstream === undefined) throw new Error('no server');
-  const { server, route } = upstream;
-  server.breaks({ kind: 'silence', after }, { route });
-  const controller = new AbortController();
-  const failure = call(engine, controller.signal).then(
-    () => undefined,
-    (cause: unknown) => cause,
+  name: string,
+  call: (engine: Engine, signal: AbortSignal) => AsyncIterable<unknown>,
+  shares: readonly number[] = [0, 0.5],
+): void {
+  it(`the ${name} sends no request if it was aborted before`, async () => {
+    await using opened = await subject.open();
+    const { engine, upstream } = opened;
+    await expect(Array.fromAsync(call(engine, AbortSignal.abort(reason)))).rejects.toBe(reason);
+    expect(upstream?.server.requests ?? []).toEqual([]);
+  });
+
+  it.runIf(subject.behindServer === true).each(shares)(
+    `the ${name} closes the connection and gives no more if it is aborted while its server works, after %d of the answer`,
+    async (after) => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      if (upstream === undefined) throw new Error('no server');
+      const { server, route } = upstream;
+      server.breaks({ kind: 'silence', after }, { route });
+      const controller = new AbortController();
+      let late = 0;
+      const failure = (async () => {
+        for await (const _part of call(engine, controller.signal)) late += controller.signal.aborted ? 1 : 0;
+      })().catch((cause: unknown) => cause);
+      await expect.poll(() => server.open, soon).toBeGreaterThan(0);
+      controller.abort(reason);
+      await expect.poll(() => server.open, soon).toBe(0);
+      expect(server.abandoned).toBeGreaterThan(0);
+      expect(await failure).toBe(reason);
+      expect(late).toBe(0);
+    },
   );
-  await expect.poll(() => server.open).toBeGreaterThan(0);
-  controller.abort(reason);
-  await expect.poll(() => server.open).toBe(0);
-  expect(server.abandoned).toBeGreaterThan(0);
-  return failure;
+}
+
+/** The engine releases everything if its reader leaves after the first part. */
+export function itLetsGo<Engine>(
+  subject: Subject<Engine>,
+  name: string,
+  call: (engine: Engine, signal: AbortSignal) => AsyncIterable<unknown>,
+): void {
+  it(`the ${name} releases everything if its reader leaves`, async () => {
+    await using opened = await subject.open();
+    let parts = 0;
+    for await (const _part of call(opened.engine, new AbortController().signal)) {
+      parts += 1;
+      break;
+    }
+    expect(parts).toBe(1);
+    await expect.poll(() => opened.upstream?.server.open ?? 0, soon).toBe(0);
+  });
+}
+
+/** An engine with the in-test server that it calls, which is closed after the test. */
+export function behind<Engine>(engine: Engine, server: EngineServer, route: string): Opened<Engine> {
+  return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+/** An engine without a server, which needs no closing or is closed after all tests. */
+export function alone<Engine>(engine: Engine): Opened<Engine> {
+  return { engine, [Symbol.asyncDispose]: async () => undefined };
 }

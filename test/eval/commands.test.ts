@@ -2,6 +2,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseCsv } from '../../eval/csv.ts';
+import { openOutputs } from '../../eval/agents/stored-agent.ts';
+import { readTestData } from '../../eval/speechrole/data/test-data.ts';
+import { metricKeys } from '../../eval/speechrole/judging/metrics.ts';
+import { readRun } from '../../eval/speechrole/run-view.ts';
+import { readResults } from '../../eval/speechrole/summary/results.ts';
 import { openJudgeServer } from '../fakes/servers/judge-server.ts';
 import { v1ResultFile } from './golden-coriolanus.ts';
 import { makeJudgedSet } from './judged-set.ts';
@@ -12,7 +17,11 @@ describe('dramatis eval', () => {
   it('`dramatis eval` lists its commands, and each has help', async () => {
     expect(await evaluate([])).toMatchObject({ status: 2, printed: expect.stringContaining('judge-check') });
     expect(await evaluate(['nonsense'])).toMatchObject({ status: 2, printed: expect.stringContaining('nonsense') });
-    for (const name of [
+    const tasks = ['rolebench', 'wikirole', 'autorp', 'coser'].flatMap((task) => [
+      ['run', '--task', task],
+      ['judge-check', '--task', task],
+    ]);
+    const commands = [
       'run',
       'resume',
       'rescore',
@@ -21,12 +30,17 @@ describe('dramatis eval', () => {
       'export',
       'score',
       'data',
+      'rouge',
+      'rolebench',
       'agreement',
       'judge-check',
-    ]) {
-      const { status, printed } = await evaluate([name, '--help']);
+      'cross',
+      'leaderboard',
+    ].map((name) => [name]);
+    for (const command of [...commands, ...tasks]) {
+      const { status, printed } = await evaluate([...command, '--help']);
       expect(status).toBe(0);
-      expect(printed).toContain(`eval ${name}`);
+      expect(printed).toContain(`eval ${command[0]}`);
       expect(printed.split('\n').filter((line) => line.length > 80)).toEqual([]);
     }
   });
@@ -38,6 +52,8 @@ describe('dramatis eval', () => {
     [['run', '--data', '/nowhere', '--out', 'x', '--protocol', 'v3'], 'Invalid configuration'],
     [['run', '--data', '/nowhere', '--out', 'x', '--speed', 'fast'], '--speed must be a number'],
     [['run', '--nonsense'], 'nonsense'],
+    [['run', '--task', 'nonsense'], '--task must be speechrole'],
+    [['run', '--task=speechrole'], '--out is required'],
     [['rescore'], 'the folder of one run'],
     [['compare', 'one'], 'two runs'],
     [['score'], '--results is required'],
@@ -46,6 +62,26 @@ describe('dramatis eval', () => {
     [['judge-check'], '--data, --out and --judge are required'],
   ])('`dramatis eval` explains what is wrong with %j', async (args, message) => {
     expect(await evaluate(args)).toMatchObject({ status: 2, printed: expect.stringContaining(message) });
+  });
+
+  it('`eval run` measures no model that nobody named, such as one that OpenAI ends on 2027-01-20', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer();
+    const where = ['--data', set.data, '--out', path.join(scratch.path, 'run'), '--protocol', 'v2'];
+    const whom = ['--judge', `${judge.url}/v1`, '--judge-model', 'ear', '--agent'];
+    const agent = 'openai-realtime:ws://127.0.0.1:9/v1/realtime';
+    const { status, printed } = await evaluate(['run', ...where, ...whom, agent]);
+    expect(status).not.toBe(0);
+    expect(printed).toContain('?model=');
+  });
+
+  it('`eval data check` counts the dialogues of SpeechRole that are complete, and what is missing is status 1', async () => {
+    await using scratch = await openScratch();
+    const { data } = await makeJudgedSet(scratch.path, 2);
+    const checked = await evaluate(['data', 'check', data]);
+    expect(checked).toMatchObject({ status: 1, printed: expect.stringMatching(/8\D+392/) });
+    expect(await evaluate(['data', 'check', '/nowhere'])).toMatchObject({ status: 1 });
   });
 
   it('`eval score` scores published result files', async () => {
@@ -92,6 +128,13 @@ describe('dramatis eval', () => {
     await evaluate(['export', a, '--format', 'latex']);
     expect(await readFile(path.join(a, 'table.tex'), 'utf8')).toMatch(/\\toprule[\s\S]*Chinese &[\s\S]*\\bottomrule/);
     expect(await evaluate(['export', a, '--format', 'pdf'])).toMatchObject({ status: 2 });
+    // With `--out -` the result alone goes to standard output.
+    const toOutput = (...command: string[]) => evaluate([...command, '--out', '-']);
+    const latex = await readFile(path.join(a, 'table.tex'), 'utf8');
+    expect(await toOutput('export', a, '--format', 'latex')).toMatchObject({ status: 0, printed: '', written: latex });
+    const report = await toOutput('report', a);
+    expect(report).toMatchObject({ status: 0, printed: '', written: expect.stringMatching(/^<!doctype html>/) });
+    expect(await toOutput('export', a, '--format', 'results')).toMatchObject({ status: 2, written: '' });
   });
 
   it('`eval export` writes replies in SpeechRole’s form, and they can be judged again', async () => {
@@ -100,11 +143,43 @@ describe('dramatis eval', () => {
     await using judge = await openJudgeServer();
     const at = (name: string): string => path.join(scratch.path, name);
     await evaluate(runOf(set, judge.url, at('first'), ['--protocol', 'v1']));
-    const exported = at('elsewhere/model_output/ours');
-    const { printed } = await evaluate(['export', at('first'), '--format', 'outputs', '--out', exported]);
+    // No folder is called model_output in advance: the paths in the files begin with it.
+    const { printed } = await evaluate(['export', at('first'), '--format', 'outputs', '--out', at('elsewhere')]);
+    const exported = at('elsewhere/model_output/first');
+    expect(printed).toContain(exported);
     expect(printed).toContain('8 dialogues');
     await evaluate(runOf({ data: set.data, outputs: exported }, judge.url, at('again'), ['--protocol', 'v1']));
     expect(await readFile(at('again/results.json'), 'utf8')).toBe(await readFile(at('first/results.json'), 'utf8'));
+  });
+
+  it('every form of `eval export` can be read back', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 2);
+    await using judge = await openJudgeServer();
+    const [out, made] = [path.join(scratch.path, 'run'), path.join(scratch.path, 'made')];
+    await evaluate(runOf(set, judge.url, out, ['--protocol', 'v1']));
+    const exportTo = async (format: string, name: string): Promise<string> => {
+      expect(await evaluate(['export', out, '--format', format, '--out', path.join(made, name)])).toMatchObject({
+        status: 0,
+      });
+      return path.join(made, name);
+    };
+    const view = await readRun(out);
+    const rows = parseCsv(await readFile(await exportTo('csv', 'a.csv'), 'utf8'));
+    expect(rows.map(({ sample }) => sample)).toEqual(view.judged.flatMap(({ id }) => metricKeys.map(() => id)));
+    expect(JSON.parse(await readFile(await exportTo('json', 'a.json'), 'utf8'))).toMatchObject({ samples: 8 });
+    const { samples } = await readResults(await exportTo('results', 'results'));
+    expect(new Map(samples.map(({ id, scores }) => [id, scores]))).toEqual(
+      new Map(view.judged.map(({ id, scores }) => [id, scores])),
+    );
+    const outputs = await openOutputs(path.join(await exportTo('outputs', ''), 'model_output', 'run'));
+    const { samples: dialogues } = await readTestData(set.data);
+    for (const { id, input } of dialogues) {
+      const answers = await outputs.answersTo(input);
+      expect(answers.map(({ text }) => text)).toEqual(view.outputOf(id)?.answers.map(({ text }) => text));
+      for (const [at, { speech }] of answers.entries())
+        expect(await readFile(speech)).toEqual(await view.audio.read(view.outputOf(id)?.answers[at]?.audio ?? ''));
+    }
   });
 
   it('`eval run` may use a folder in which an earlier start failed', async () => {
@@ -117,6 +192,26 @@ describe('dramatis eval', () => {
     expect(await evaluate(runOf(nowhere, judge.url, out, more))).toMatchObject({ status: 1 });
     await writeFile(path.join(out, 'log.jsonl'), '{"event":"run","log":1,"a');
     expect(await evaluate(runOf(set, judge.url, out, more))).toMatchObject({ status: 0 });
+  });
+
+  it('`eval resume` refuses a run whose recordings have changed, though size and texts are the same', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer();
+    const out = path.join(scratch.path, 'run');
+    await evaluate(runOf(set, judge.url, out, ['--protocol', 'v2', '--mode', 'single']));
+    expect(await evaluate(['resume', out])).toMatchObject({ status: 0 });
+    const { samples } = await readTestData(set.data);
+    const recordings = samples.map(({ target }) => target.turns[0]?.speech ?? '');
+    const change = async (file = ''): Promise<void> => writeFile(file, (await readFile(file)).toReversed());
+    // Dialogues that the run does not use may change.
+    await change(recordings[samples.findIndex(({ input }) => input.mode === 'multi')]);
+    expect(await evaluate(['resume', out])).toMatchObject({ status: 0 });
+    await change(recordings[0]);
+    expect(await evaluate(['resume', out])).toMatchObject({
+      status: 1,
+      printed: expect.stringContaining('data has changed'),
+    });
   });
 
   it('`eval resume` refuses a run whose data has changed', async () => {

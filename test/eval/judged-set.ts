@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { wavBytes } from '../../voices/dsp/wav.ts';
-import { seededRandom } from '../../eval/seeded-random.ts';
+import { seededRandom } from '../../eval/statistics.ts';
 import { categories } from '../../eval/speechrole/judging/metrics.ts';
-import { paperRoles } from '../../eval/speechrole/data/roles.ts';
+import { paperRoles } from '../../eval/speechrole/data/test-data.ts';
 
 /** Half a second of a tone in noise, different each time. */
 async function someSound(random: () => number, seconds = 0.5): Promise<Buffer> {

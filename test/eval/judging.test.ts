@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { appendFile, cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { judgeDialects, type JudgeDialectName } from '../../eval/judge/dialects.ts';
-import { readTemplate, fillTemplate } from '../../eval/judge/template.ts';
+import { judgeDialects, type JudgeDialectName, readTemplate, fillTemplate } from '../../eval/judge/message.ts';
 import { readResults } from '../../eval/speechrole/summary/results.ts';
 import { readRun } from '../../eval/speechrole/run-view.ts';
+import { paperTables } from '../../eval/speechrole/summary/leaderboard.ts';
 import { summarizeRun } from '../../eval/speechrole/summary/summary.ts';
 import { openJudgeServer, type JudgeFault } from '../fakes/servers/judge-server.ts';
 import { makeJudgedSet } from './judged-set.ts';
@@ -110,6 +110,25 @@ describe('judging', () => {
     expect(judge.requests).toHaveLength(3 + 16);
   });
 
+  it('every table says how many of the chosen dialogues are scored, and marks rows below 90 %', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer();
+    judge.breaks({ kind: 'status', status: 401 }, { times: 3 });
+    const out = path.join(scratch.path, 'run');
+    const more = ['--protocol', 'v1', '--judge-concurrency', '1', '--limit', '2'];
+    const { printed } = await evaluate(runOf(set, judge.url, out, more));
+    const mark = 'less than 90 % of the dialogues are scored';
+    expect(printed).toMatch(new RegExp(`1/2 †[^]*† ${mark}`));
+    expect((await evaluate(['leaderboard', out])).printed).toMatch(new RegExp(`1/2 †[^]*† ${mark}`));
+    await evaluate(['export', out, '--format', 'latex']);
+    expect(await readFile(path.join(out, 'table.tex'), 'utf8')).toContain(String.raw`1/2 \dag \\`);
+    await evaluate(['report', out]);
+    expect(await readFile(path.join(out, 'report.html'), 'utf8')).toMatch(/<td>1\/2 †<\/td>[^]*<small>1\/2 †<\/small>/);
+    await evaluate(['resume', out]);
+    expect((await evaluate(['leaderboard', out])).printed).toMatch(/2\/2\n/);
+  });
+
   it('a schema or temperature that the server does not know is left out, with a note', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 1);
@@ -155,7 +174,67 @@ describe('judging', () => {
       printed: expect.stringContaining('judged differently'),
     });
     const board = await evaluate(['leaderboard', at('a')]);
-    expect(board.printed).toContain('protocol v2 · judge ear');
+    expect(board.printed).toContain('protocol v2 · Dramatis wording · judge ear');
+  });
+
+  it.each([
+    ['--repeats', '2', 'repeats (1; 2)'],
+    ['--parser', 'strict', 'parser (tolerant; strict)'],
+    ['--reference', 'role_speech_path', 'reference (role_speech_path1; role_speech_path)'],
+    ['--aggregation', 'ratio-of-sums', 'aggregation (mean-of-ratios; ratio-of-sums)'],
+    ['--prompts', '', 'prompts (dramatis.txt'],
+  ])('`eval compare` names a different %s and refuses, unless told `--anyway`', async (flag, value, named) => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer();
+    const at = (name: string): string => path.join(scratch.path, name);
+    const prompts = at('prompts');
+    await cp(path.resolve(import.meta.dirname, '../../eval/prompts'), prompts, { recursive: true });
+    await appendFile(path.join(prompts, 'dramatis.txt'), 'Think twice.\n');
+    const limited = ['--limit', '1', '--mode', 'single'];
+    await evaluate(runOf(set, judge.url, at('a'), limited));
+    await evaluate(runOf(set, judge.url, at('b'), [...limited, flag, value === '' ? prompts : value]));
+    const refused = await evaluate(['compare', at('a'), at('b')]);
+    expect(refused).toMatchObject({ status: 2, printed: expect.stringContaining(named) });
+    const forced = await evaluate(['compare', at('a'), at('b'), '--anyway']);
+    expect(forced).toMatchObject({ status: 0, printed: expect.stringContaining('NOT COMPARABLE') });
+    const json = await evaluate(['compare', at('a'), at('b'), '--anyway', '--json']);
+    expect(JSON.parse(json.printed)).toMatchObject({ differs: [expect.stringContaining(named)] });
+  });
+
+  it('`eval compare` names another model that really answered, though the same was asked', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer();
+    const [a, b] = ['a', 'b'].map((name) => path.join(scratch.path, name)) as [string, string];
+    for (const out of [a, b]) await evaluate(runOf(set, judge.url, out, ['--protocol', 'v2', '--limit', '1']));
+    const log = path.join(b, 'log.jsonl');
+    await writeFile(log, (await readFile(log, 'utf8')).replaceAll('judge-2026', 'judge-2027'));
+    expect(await evaluate(['compare', a, b])).toMatchObject({
+      status: 2,
+      printed: expect.stringContaining('model that answered (judge-2026; judge-2027)'),
+    });
+  });
+
+  it('only runs with the official text stand under the protocol of the paper', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer();
+    const prompts = path.join(scratch.path, 'prompts');
+    await cp(path.resolve(import.meta.dirname, '../../eval/prompts'), prompts, { recursive: true });
+    await appendFile(path.join(prompts, 'v1.txt'), 'Be fair.\n');
+    const headed = async (name: string, more: readonly string[]): Promise<string> => {
+      const out = path.join(scratch.path, name);
+      await evaluate(runOf(set, judge.url, out, ['--protocol', 'v1', '--limit', '1', ...more]));
+      const lines = (await evaluate(['leaderboard', out])).printed.split('\n');
+      return lines[lines.findIndex((line) => line.startsWith('▸')) - 4] ?? '';
+    };
+    expect(paperTables.protocol).toBe('v1 · official text');
+    expect(await headed('ours', [])).toContain('protocol v1 · Dramatis wording · judge ear');
+    expect(await headed('own', ['--prompts', prompts])).toMatch(/protocol v1 · prompts \([0-9a-f]{8}\) · judge ear/);
+    const named = ['--prompts', prompts, '--prompts-name'];
+    expect(await headed('named', [...named, 'kinder'])).toMatch(/protocol v1 · kinder \([0-9a-f]{8}\) ·/);
+    expect(await headed('official', [...named, 'official text'])).toContain('protocol v1 · official text · judge ear');
   });
 
   it('judging stays within its budget', async () => {

@@ -4,11 +4,12 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { LogLine } from '../../eval/run-log.ts';
-import { seededRandom } from '../../eval/seeded-random.ts';
+import { seededRandom } from '../../eval/statistics.ts';
 import { writePacks } from '../../eval/speechrole/data/character-packs.ts';
 import { readTestData } from '../../eval/speechrole/data/test-data.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { startServer } from '../../server/app/serve.ts';
+import { openChatServer, says } from '../fakes/servers/chat-server.ts';
 import { openJudgeServer } from '../fakes/servers/judge-server.ts';
 import { openScratch } from './scratch.ts';
 import { makeSmallSet } from './small-set.ts';
@@ -29,7 +30,7 @@ async function evaluate(args: readonly string[], until?: () => Promise<boolean>)
   return (await exited)[0];
 }
 
-/** Makes all evasions of a card equal, so that the machine's speed does not change the dialogue. */
+/** Makes all fallback lines of a card equal, for speech that was not understood. */
 async function answerAlike(file: string): Promise<void> {
   const card = JSON.parse(await readFile(file, 'utf8')) as Record<string, string[]>;
   const line = card['evasions']?.[1] ?? '';
@@ -46,8 +47,10 @@ it('a run killed at 20 moments and resumed gives the same results and judges not
   for (const id of (await writePacks(samples, characters, 'benchmark')).values()) {
     await answerAlike(path.join(characters, id, 'card.json'));
   }
+  // Always the same reply, so that the machine's speed does not change the dialogue.
+  await using llm = await openChatServer(says(['I would rather ', 'not say.']));
   const config = readConfig({
-    flags: { charactersDir: characters },
+    flags: { charactersDir: characters, llmBaseUrl: llm.baseUrl, llmModel: 'constant' },
     environment: { DRAMATIS_LOG_LEVEL: 'silent', DRAMATIS_PLAYOUT_AHEAD_MS: '5000', PORT: '0' },
   });
   const server = await startServer(config);
@@ -63,7 +66,19 @@ it('a run killed at 20 moments and resumed gives the same results and judges not
   ];
   const run = (name: string): string[] => {
     const out = path.join(scratch.path, name);
-    return ['run', '--data', data, '--out', out, '--agent', server.url, '--speed', '8', ...judgeFlags];
+    return [
+      'run',
+      '--data',
+      data,
+      '--out',
+      out,
+      '--agent',
+      server.url,
+      '--allow-fallback',
+      '--speed',
+      '8',
+      ...judgeFlags,
+    ];
   };
   try {
     expect(await evaluate(run('whole'))).toBe(0);

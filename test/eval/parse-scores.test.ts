@@ -1,5 +1,6 @@
-import * as fc from 'fast-check';
+import * as fc from '../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
+import { isRefusal } from '../../eval/speechrole/judging/judge-scorer.ts';
 import { metricKeys } from '../../eval/speechrole/judging/metrics.ts';
 import {
   strictMetricScores,
@@ -86,20 +87,20 @@ describe('parsers of all metrics at once', () => {
   it('both parsers read plain JSON and JSON in a fence', () => {
     const text = all({ reason: 'well', score_a: 8, score_b: 9 });
     for (const each of [text, `\`\`\`json\n${text}\n\`\`\``]) {
-      expect(strictMetricScores(each)?.Speech_Fluency).toEqual({ reason: 'well', scores: [8, 9] });
+      expect(strictMetricScores(each)?.Speech_Fluency).toEqual([8, 9]);
       expect(tolerantMetricScores(each)).toEqual(strictMetricScores(each));
     }
   });
 
   it("both parsers read a list of scores, and truncate numbers as Python's int does", () => {
-    expect(strictMetricScores(all({ reason: '', score: [8.9, '9'] }))?.Speech_Fluency.scores).toEqual([8, 9]);
+    expect(strictMetricScores(all({ reason: '', score: [8.9, '9'] }))?.Speech_Fluency).toEqual([8, 9]);
     expect(strictMetricScores(all({ reason: '', score: [8, '9.5'] }))).toBeNull();
   });
 
   it('without one metric the strict parser returns nothing, the tolerant one the rest', () => {
     const text = JSON.stringify({ Speech_Fluency: { reason: 'well', score_a: 8, score_b: 9 } });
     expect(strictMetricScores(text)).toBeNull();
-    expect(tolerantMetricScores(text)).toEqual({ Speech_Fluency: { reason: 'well', scores: [8, 9] } });
+    expect(tolerantMetricScores(text)).toEqual({ Speech_Fluency: [8, 9] });
   });
 
   it.each([
@@ -112,6 +113,44 @@ describe('parsers of all metrics at once', () => {
     const text = spoil(all({ reason: 'a {brace} and, a comma', score_a: 8, score_b: 9.5 }));
     const found = tolerantMetricScores(text);
     expect(Object.keys(found)).toHaveLength(8);
-    expect(found.Knowledge_Consistency?.scores[0]).toBe(8);
+    expect(found.Knowledge_Consistency?.[0]).toBe(8);
+  });
+});
+
+const reply = (text: string, refusal: string | null = null) => ({
+  text,
+  refusal,
+  finish: 'stop',
+  model: null,
+  inputTokens: null,
+  outputTokens: null,
+});
+
+describe('refusals of a judge', () => {
+  it.each([
+    'I cannot evaluate these recordings.',
+    "I'm sorry, but I can't listen to audio files.",
+    'As a language model I am unable to process the audio.',
+    "I won't score real people.",
+    'Sorry. I am not able to help with this request.',
+    '很抱歉，我无法收听这些录音。',
+    '我不能提供这样的评价。',
+  ])('%j refuses the task', (text) => {
+    expect(isRefusal(reply(text))).toBe(true);
+  });
+
+  it.each([
+    'I cannot fault either of them; both are fluent.',
+    'I cannot hear any difference between them.',
+    'The visitor says "I can\'t", and A answers well.',
+    'I am unable to decide which is better: a tie.',
+    '她说“我不能走”，语气很好，两者无法区分。',
+    'Speaker A is sorry that he cannot help her.',
+  ])('%j is unreadable, but no refusal', (text) => {
+    expect(isRefusal(reply(text))).toBe(false);
+  });
+
+  it('a refusal that the server reports counts without words', () => {
+    expect(isRefusal(reply('', 'content_filter'))).toBe(true);
   });
 });

@@ -1,10 +1,9 @@
-import * as fc from 'fast-check';
+import * as fc from '../fakes/property.ts';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openAudioStore } from '../../eval/audio-store.ts';
-import { openBudget } from '../../eval/budget.ts';
-import { openRunFolder } from '../../eval/run-folder.ts';
+import { openAudioStore, openRunFolder } from '../../eval/run-folder.ts';
+import { openBudget } from '../../eval/limits.ts';
 import { openRunLog, readRunLog, type LogLine } from '../../eval/run-log.ts';
 import { noPriorResults, runTask, type PriorResults } from '../../eval/runner.ts';
 import { EngineError } from '../../voices/engine.ts';
@@ -172,7 +171,10 @@ describe('run log', () => {
     await using scratch = await openScratch();
     const file = path.join(scratch.path, 'log.jsonl');
     await writeFile(file, `${JSON.stringify(plainHeader)}\nnonsense\n{"event":"ended","at":"now","reason":"x"}\n`);
-    await expect(readRunLog(file)).rejects.toMatchObject({ code: 'eval_log', message: expect.stringContaining(':2:') });
+    await expect(readRunLog(file)).rejects.toMatchObject({
+      code: 'eval_log',
+      message: expect.stringContaining(':2 is not a line'),
+    });
   });
 
   it('the run log refuses to start a run in a folder that has one', async () => {

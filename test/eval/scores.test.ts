@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { leaderboard, paperRows, paperTables } from '../../eval/speechrole/summary/leaderboard.ts';
 import { metricKeys } from '../../eval/speechrole/judging/metrics.ts';
 import { readResults } from '../../eval/speechrole/summary/results.ts';
-import { paperRoles } from '../../eval/speechrole/data/roles.ts';
+import { paperRoles } from '../../eval/speechrole/data/test-data.ts';
 import { compareRuns, scoreRow } from '../../eval/speechrole/summary/score-table.ts';
 import { aggregate, overallOf, type Aggregation, type JudgedSample } from '../../eval/speechrole/judging/scores.ts';
-import { seededRandom } from '../../eval/seeded-random.ts';
+import { fewClustersNote, seededRandom } from '../../eval/statistics.ts';
 import { v1ResultFile, v2ResultFile } from './golden-coriolanus.ts';
 import { openScratch } from './scratch.ts';
 
@@ -53,7 +53,7 @@ describe('scores of published results', () => {
       await mkdir(path.join(scratch.path, system, 'multi'), { recursive: true });
       await writeFile(path.join(scratch.path, system, 'multi', 'Thor.json'), v2ResultFile());
     }
-    await expect(readResults(scratch.path)).rejects.toThrow('give the folder of one system');
+    await expect(readResults(scratch.path)).rejects.toThrow('Give the folder of one system');
   });
 
   it('files that are not results are reported by name, and the others are kept', async () => {
@@ -142,6 +142,21 @@ describe('scores', () => {
     }
     expect(held).toBeGreaterThan(84);
     expect(held).toBeLessThan(100);
+  });
+
+  it('there are no intervals and no p values below five roles', () => {
+    const how = { aggregation: 'mean-of-ratios', ...seeded } as const;
+    expect(scoreRow(madeUp(4, 0.7, 3), how).overall).toMatchObject({ low: null, high: null });
+    expect(scoreRow(madeUp(5, 0.7, 3), how).overall.low).not.toBeNull();
+    for (const each of compareRuns(madeUp(4, 0.7, 1), madeUp(4, 0.9, 2), how))
+      expect(each).toMatchObject({ low: null, high: null, p: null });
+  });
+
+  it('intervals of five to nine roles carry a note, and others do not', () => {
+    expect([4, 5, 9, 10].map((roles) => fewClustersNote(roles, 'roles').length)).toEqual([0, 1, 1, 0]);
+    expect(fewClustersNote(7, 'roles')).toEqual([
+      'Intervals come from 7 roles alone: they are narrower than the truth.',
+    ]);
   });
 
   it('scores do not depend on the order of dialogues', () => {

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkData } from '../../eval/speechrole/data/data-check.ts';
-import { openOutputs } from '../../eval/speechrole/data/outputs.ts';
+import { openOutputs } from '../../eval/agents/stored-agent.ts';
 import { readTestData, roleNameOf } from '../../eval/speechrole/data/test-data.ts';
 import { openScratch } from './scratch.ts';
 
@@ -63,7 +63,6 @@ describe('test data', () => {
     };
     expect(await chosen()).toEqual(['r1.wav', '1_role.wav']);
     expect(await chosen('role_speech_path2')).toEqual(['r2.wav', '1_role.wav']);
-    expect(await chosen('role_speech_path3')).toEqual(['r1.wav', '1_role.wav']);
   });
 
   it('missing, broken and mislabelled test data is reported by name', async () => {
@@ -84,6 +83,32 @@ describe('test data', () => {
     expect(check).toMatchObject({ samples: 3, expected: 392, complete: 0, byLanguage: { en: 2, zh: 1 } });
     expect(check.missingRoles).toHaveLength(95);
     await expect(readTestData(path.join(scratch.path, 'nowhere'))).rejects.toMatchObject({ code: 'eval_data' });
+  });
+
+  it('one unreadable dialogue, a missing context or a byte order mark does not drop the other dialogues of its role', async () => {
+    await using scratch = await openScratch();
+    const { context: _context, ...plain } = dialogue(released, 'Thor from Thor-Ragnarok.') as { context: string };
+    await put(scratch.path, {
+      'test_data/single_turn/Thor.json': `\u{FEFF}${JSON.stringify([plain, { dialogue: [] }, 'nonsense', plain])}`,
+      'test_data/multi_turn/Thor.json': [plain],
+    });
+    const { samples, dropped, problems } = await readTestData(scratch.path);
+    expect(samples.map(({ id }) => id)).toEqual(['single/Thor/0', 'single/Thor/3', 'multi/Thor/0']);
+    expect(dropped).toBe(2);
+    expect(problems.filter((problem) => problem.includes('Thor.json[1]'))).toEqual([
+      expect.stringContaining('dialogue'),
+    ]);
+    expect(await checkData(scratch.path)).toMatchObject({ samples: 3, dropped: 2 });
+  });
+
+  it('a reference key that the data does not have is refused, with those that it has', async () => {
+    await using scratch = await openScratch();
+    const speech = { user_speech_path: 'u.wav', role_speech_path1: 'r1.wav', role_speech_path2: 'r2.wav' };
+    await put(scratch.path, { 'test_data/single_turn/Thor.json': [dialogue(speech, 'Thor from Thor-Ragnarok.')] });
+    await expect(readTestData(scratch.path, { reference: 'nonsense' })).rejects.toThrow(
+      'no reference "nonsense". It has: role_speech_path1, role_speech_path2',
+    );
+    await expect(readTestData(scratch.path, { reference: 'role_speech_path2' })).resolves.toMatchObject({ dropped: 0 });
   });
 
   it('the role is named to the judge as the reference names it', () => {
@@ -135,9 +160,9 @@ describe('outputs of a system', () => {
       'x/multi_result/json/HAL 9000.json': { dialogue_0: turns(2, 'h'), dialogue_1: turns(1, 'h') },
     });
     const outputs = await openOutputs(path.join(scratch.path, 'x'));
-    await expect(outputs.answersTo(input)).rejects.toThrow('dialogue_1 has 1 turns of 2');
-    await expect(outputs.answersTo({ ...input, index: 2 })).rejects.toThrow('no dialogue_2');
+    await expect(outputs.answersTo(input)).rejects.toThrow('dialogue_1 has 1 of 2 turns');
+    await expect(outputs.answersTo({ ...input, index: 2 })).rejects.toThrow('dialogue_2 is missing');
     await expect(outputs.answersTo({ ...input, index: 0 })).rejects.toThrow('is missing');
-    await expect(outputs.answersTo({ ...input, role: 'Thor' })).rejects.toThrow('no outputs of Thor');
+    await expect(outputs.answersTo({ ...input, role: 'Thor' })).rejects.toThrow('no readable answers of Thor');
   });
 });

@@ -1,16 +1,18 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { wireAgent, type WireAgentSettings } from '../../eval/agents/wire-agent.ts';
-import { openAudioStore } from '../../eval/audio-store.ts';
-import { machineClock } from '../../eval/clock.ts';
-import { openEndpoint } from '../../eval/endpoint.ts';
+import { openAudioStore } from '../../eval/run-folder.ts';
+import { parseCsv } from '../../eval/csv.ts';
+import { machineClock, openEndpoint } from '../../eval/limits.ts';
 import { characterIdOf, instructionsFor, splitPrompt, writePacks } from '../../eval/speechrole/data/character-packs.ts';
-import type { DialogueOutput } from '../../eval/speechrole/data/answers.ts';
+import type { DialogueOutput } from '../../eval/speechrole/data/task.ts';
 import { readTestData, type DialogueSample } from '../../eval/speechrole/data/test-data.ts';
 import { loadCharacters } from '../../characters/character.ts';
 import { readWav } from '../../voices/dsp/wav.ts';
+import { evaluate } from '../rigs/eval-rig.ts';
 import { openRig } from '../rigs/talk-rig.ts';
+import { openJudgeServer } from '../fakes/servers/judge-server.ts';
 import { openRealtimeServer } from '../fakes/servers/realtime-server.ts';
 import { makeJudgedSet } from './judged-set.ts';
 import { openScratch } from './scratch.ts';
@@ -43,6 +45,7 @@ async function converse(
       tellsLanguage: true,
       userText: false,
       teacherForced: false,
+      allowFallback: false,
       speed: 50,
       ...where,
     },
@@ -107,6 +110,33 @@ describe('dialogue with a server', () => {
     await expect(nobody).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
 
+  it('a reply that stands in for a failed LLM fails the dialogue, which is tried again', async () => {
+    await using scratch = await openScratch();
+    const standIn = { text: 'Hm.', because: 'ENGINE_TIMEOUT' };
+    await using recovering = await openRig({ says: ['First answer.', standIn, 'First again.', 'Second answer.'] });
+    const { answers } = await converse(scratch.path, { url: recovering.url }, 1);
+    expect(answers.map(({ text, fallback }) => [text, fallback])).toEqual([
+      ['First again.', null],
+      ['Second answer.', null],
+    ]);
+    await using failing = await openRig({ says: [standIn] });
+    await expect(converse(scratch.path, { url: failing.url }, 1)).rejects.toMatchObject({
+      code: 'agent_fallback',
+      message: expect.stringContaining('ENGINE_TIMEOUT'),
+    });
+    expect(failing.engines.agent.asked).toHaveLength(2);
+  });
+
+  it('a reply that stands in for a failed LLM is kept with `allowFallback`, and marked', async () => {
+    await using scratch = await openScratch();
+    await using rig = await openRig({ says: [{ text: 'Hm.', because: 'ENGINE_TIMEOUT' }] });
+    const { answers } = await converse(scratch.path, { url: rig.url, allowFallback: true });
+    expect(answers.map(({ text, fallback }) => [text, fallback])).toEqual([
+      ['Hm.', 'ENGINE_TIMEOUT'],
+      ['Hm.', 'ENGINE_TIMEOUT'],
+    ]);
+  });
+
   it('the wire agent works with any OpenAI Realtime server', async () => {
     await using scratch = await openScratch();
     await using server = await openRealtimeServer('Good evening.');
@@ -147,9 +177,83 @@ describe('roles as characters', () => {
     );
   });
 
+  it('`--persona dramatis` makes the character that the SpeechRole importer makes, without the frame of the benchmark', async () => {
+    await using scratch = await openScratch();
+    const frame = [
+      'I want you to act like Sherlock Holmes from Sherlock-Holmes.',
+      'I want you to respond and answer like Sherlock Holmes, using the tone and manner he would use.',
+      'You must know all of the knowledge of Sherlock Holmes.',
+    ];
+    const prompt = `${frame.join('\n')}\nYou are a detective in London.\n\nThe character script below contains context:\n[Character script]\n\nWatson:「Who are you?」\nSherlock Holmes:「A detective, Watson.」`;
+    await mkdir(path.join(scratch.path, 'test_data/single_turn'), { recursive: true });
+    const row = { dialogue: [{ user: 'Who?', role: 'I.' }], system_prompt: prompt };
+    await writeFile(path.join(scratch.path, 'test_data/single_turn/Sherlock Holmes.json'), JSON.stringify([row]));
+    const { samples } = await readTestData(scratch.path);
+    const folder = path.join(scratch.path, 'characters');
+    await writePacks(samples, folder, 'dramatis');
+    const [pack] = await loadCharacters(folder);
+    expect(pack).toMatchObject({ name: 'Sherlock Holmes', work: { title: 'Sherlock-Holmes' } });
+    expect(pack?.profile).toBe('You are a detective in London.');
+    expect(JSON.stringify(pack)).not.toMatch(/I want you to|You must know all|As the profile|SpeechRole has it/);
+    expect(pack?.lines).toEqual([{ asks: ['Who are you?'], reply: 'A detective, Watson.' }]);
+    expect(instructionsFor(samples[0] as (typeof samples)[number], 'dramatis')).not.toContain('I want you to');
+  });
+
   it('roles get valid ids, whatever they are called', () => {
-    expect(characterIdOf('D_Artagnan')).toBe('speechrole-d-artagnan');
-    expect(characterIdOf('Frank T.J. Mackey')).toBe('speechrole-frank-t-j-mackey');
-    expect(characterIdOf('HAL 9000')).toBe('speechrole-hal-9000');
+    expect(characterIdOf('D_Artagnan')).toMatch(/^speechrole-d-artagnan-[0-9a-f]{8}$/);
+    expect(characterIdOf('Frank T.J. Mackey')).toMatch(/^speechrole-frank-t-j-mackey-[0-9a-f]{8}$/);
+    // Roles without Latin letters get different characters, too.
+    expect(characterIdOf('孙悟空')).toMatch(/^speechrole-[0-9a-f]{8}$/);
+    expect(characterIdOf('孙悟空')).not.toBe(characterIdOf('李白'));
+    expect(characterIdOf('long '.repeat(40)).length).toBeLessThanOrEqual(64);
+  });
+});
+
+const unavailable = { text: 'Who knows.', because: 'ENGINE_UNAVAILABLE' };
+
+describe('replies that stand in for a failed LLM', () => {
+  it('an evaluation of a system whose LLM is off answers nothing, scores nothing, and fails', async () => {
+    await using scratch = await openScratch();
+    await using rig = await openRig({ says: [unavailable] });
+    await using judge = await openJudgeServer();
+    const { data } = await makeJudgedSet(scratch.path, 1);
+    const out = path.join(scratch.path, 'run');
+    const where = ['--agent', rig.url, '--character', 'alice', '--user-text', '--data', data, '--out', out];
+    const judged = ['--judge', `${judge.url}/v1`, '--judge-model', 'ear'];
+    const { status, printed } = await evaluate(['run', ...where, ...judged, '--limit', '2', '--retries', '0']);
+    expect(status).toBe(1);
+    expect(printed).toContain('0 of 2 dialogues answered');
+    expect(printed).toMatch(/failed 2 × agent_fallback: single\/.* turn 0: .*ENGINE_UNAVAILABLE/);
+    expect(judge.answered).toBe(0);
+  });
+
+  it('`--allow-fallback` scores them, and the summary, the report and the CSV count them', async () => {
+    await using scratch = await openScratch();
+    await using rig = await openRig({ says: [unavailable] });
+    const { data } = await makeJudgedSet(scratch.path, 1);
+    const out = path.join(scratch.path, 'run');
+    const where = ['--agent', rig.url, '--character', 'alice', '--user-text', '--data', data, '--out', out];
+    const { printed } = await evaluate(['run', ...where, '--mode', 'multi', '--limit', '1', '--allow-fallback']);
+    expect(printed).toContain('1 of 1 dialogues answered');
+    expect(printed).toContain('2 replies stood in for the LLM of the system');
+    await evaluate(['export', out, '--format', 'csv']);
+    const rows = parseCsv(await readFile(path.join(out, 'results.csv'), 'utf8'));
+    expect(rows[0]).toMatchObject({ fallbacks: '2' });
+    await evaluate(['report', out]);
+    expect(await readFile(path.join(out, 'report.html'), 'utf8')).toContain('stood in for the LLM');
+  });
+
+  it('a server of ours without an LLM is refused before any dialogue, unless fallbacks are allowed', async () => {
+    await using scratch = await openScratch();
+    await using rig = await openRig({ says: ['Hm.'] });
+    const { data } = await makeJudgedSet(scratch.path, 1);
+    const closed: string[] = [];
+    const startServer = () =>
+      Promise.resolve({ url: rig.url, hasModel: false, close: () => Promise.resolve(void closed.push('server')) });
+    const run = ['run', '--data', data, '--out', path.join(scratch.path, 'run'), '--limit', '1'];
+    const { status, printed } = await evaluate(run, { startServer });
+    expect(status).toBe(2);
+    expect(printed).toMatch(/No LLM is configured.*--allow-fallback/);
+    expect(closed).toEqual(['server']);
   });
 });

@@ -18,11 +18,20 @@ export interface CutLine {
   readonly cutShort: 'length' | 'filter';
 }
 
+/** A scripted line that stands in for an LLM that failed with this code. */
+export interface StandInLine {
+  readonly text: string;
+  readonly because: string;
+}
+
+const mostRecorded = 100;
+
 /**
  * Answers with the lines of the script in turn; they may contain emotion tags. An `Error` in the script is thrown.
- * `histories` and `asked` record the arguments.
+ * `histories`, `situations` and `asked` record the arguments of the first hundred replies: in a load test they would
+ * keep every conversation that the server has dropped.
  */
-export function fakeAgent(script: readonly (string | CallingLine | CutLine | Error)[]): CharacterAgent & {
+export function fakeAgent(script: readonly (string | CallingLine | CutLine | StandInLine | Error)[]): CharacterAgent & {
   readonly histories: (readonly Message[])[];
   readonly situations: (string | undefined)[];
   readonly asked: AgentOptions[];
@@ -38,12 +47,14 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Err
     situations,
     asked,
     async *reply(history, options) {
-      histories.push(history);
-      situations.push(options.situation);
-      asked.push(options);
+      if (asked.length < mostRecorded) {
+        histories.push(history);
+        situations.push(options.situation);
+        asked.push(options);
+      }
       const line = script[next % script.length] ?? '';
       next += 1;
-      yield { type: 'reply-source', name: 'fake-mind' };
+      yield { type: 'reply-source', name: 'fake-mind', ...becauseOf(line) };
       const text = typeof line === 'string' ? line : 'text' in line ? (line.text ?? '') : '';
       const performance = performanceScript();
       for (const [index, delta] of (text === '' ? [] : text.split(/(?<=\s)/u)).entries()) {
@@ -60,4 +71,8 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Err
       yield { type: 'usage', inputTokens: 3, outputTokens: 5, cutShort };
     },
   };
+}
+
+function becauseOf(line: string | object): { because?: string } {
+  return typeof line === 'object' && 'because' in line ? { because: String(line.because) } : {};
 }

@@ -26,3 +26,12 @@ export function signalToNoise(original: Float32Array, decoded: Float32Array, mos
   }
   return best;
 }
+
+/** The same white noise every time, between -1 and 1 unless given. */
+export function whiteNoise(length: number, amplitude = 1, seed = 7): Float32Array {
+  let state = seed;
+  return Float32Array.from({ length }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return amplitude * (state / 2 ** 31 - 1);
+  });
+}

@@ -19,9 +19,13 @@ export interface Told {
 }
 
 /** A server with its own data folder, and its character routes. */
-export async function serveCharacters(engines: Engines = fakeEngines(), dataDir?: string) {
+export async function serveCharacters(
+  engines: Engines = fakeEngines(),
+  dataDir?: string,
+  flags: Record<string, string> = {},
+) {
   const home = dataDir ?? path.join(folder, String((folders += 1)));
-  const server = await serve({ engines, flags: { dataDir: home } });
+  const server = await serve({ engines, flags: { ...flags, dataDir: home } });
   const ask = (place: string, options: RequestInit = {}): Promise<Response> => fetch(`${server.url}${place}`, options);
   const sendJson = (method: string, place: string, body: unknown, headers: Record<string, string> = {}) =>
     ask(place, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });

@@ -12,6 +12,8 @@ const commands = {
   memory: () => import('../../server/cli/memory.ts'),
   models: () => import('../../server/cli/models/models.ts'),
   doctor: () => import('../../server/cli/doctor/doctor.ts'),
+  talk: () => import('../../server/cli/talk/talk.ts'),
+  data: () => import('../../server/cli/data.ts'),
   eval: () => import('../../server/cli/eval.ts'),
 } satisfies Record<string, () => Promise<{ run(args: string[]): Promise<number> }>>;
 

@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { loadCharacter, type Character } from '../../characters/character.ts';
 import { openConnection, type ConnectionParts } from '../../server/realtime/connection.ts';
-import { newId } from '../../server/realtime/new-id.ts';
+import { newId, audioDelta } from '../../server/realtime/wire-event.ts';
 import type { Client, Peer } from '../../server/realtime/peer.ts';
-import { audioDelta } from '../../server/realtime/wire-event.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
 import { ManualClock } from '../fakes/clock.ts';
@@ -16,7 +15,7 @@ const holmes: Character = await loadCharacter('characters/sherlock-holmes');
 /** Differences of a connection from a stock one. */
 export interface ConnectionKind extends Pick<
   ConnectionParts,
-  'intent' | 'startWith' | 'castScene' | 'restored' | 'listen'
+  'intent' | 'startWith' | 'castScene' | 'restored' | 'listen' | 'inflow'
 > {
   readonly client?: Client;
   readonly open?: typeof openConnection;
@@ -40,7 +39,7 @@ export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}
       },
       engines: { vad: engines.vad, turnDetector: engines.turnDetector },
       client,
-      bounds: { draftsPerTurn: 3, aheadMs: 400, keptAudioMs: 20_000, sessionMs: 60_000 },
+      bounds: { speculativeRepliesPerTurn: 3, aheadMs: 400, keptAudioMs: 20_000, sessionMs: 60_000 },
       ports: {
         clock,
         newId,
@@ -103,10 +102,10 @@ export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}
 export function connect(
   options: Parameters<typeof fakeEngines>[0] & {
     readonly intent?: 'transcription';
-  } & Pick<Client, 'holds' | 'cues'> = {},
+  } & Pick<Client, 'holds' | 'cues' | 'mouth'> = {},
 ) {
-  const { intent, holds = false, cues = 'none' } = options;
-  const rig = recordConnection(options, { intent, client: { holds, cues } });
+  const { intent, holds = false, cues = 'none', mouth } = options;
+  const rig = recordConnection(options, { intent, client: { holds, cues, mouth } });
   return {
     ...rig,
     async hangUp() {

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../fakes/property.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import type { connect } from './connection-rig.ts';
 

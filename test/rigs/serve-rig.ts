@@ -7,6 +7,7 @@ import { loadCharacters } from '../../characters/character.ts';
 import { readConfig } from '../../server/config/config.ts';
 import type { Engines } from '../../server/engines/engines.ts';
 import { buildApp } from '../../server/app/app.ts';
+import { ClientSecrets } from '../../server/http/client-secrets.ts';
 import { LiveSessions } from '../../server/http/live-sessions.ts';
 import { builtInCharacters } from '../../server/cast/cast.ts';
 import { openMemories } from '../../server/memory/memories.ts';
@@ -30,6 +31,7 @@ export async function serve(
   const log: string[] = [];
   const config = readConfig({ flags: { logLevel: 'debug', ...options.flags }, environment: {} });
   const sessions = new LiveSessions(config);
+  const secrets = new ClientSecrets();
   const { chatModel } = options.engines ?? {};
   const memories = await openMemories({ config, chatModel, characters, onFault: (fault) => log.push(String(fault)) });
   // A copy, so that characters imported by one test do not exist in the next.
@@ -40,6 +42,7 @@ export async function serve(
     characters: cast,
     version: '0',
     sessions,
+    secrets,
     tls: await openTls(config),
     voiceWatch: options.voiceWatch,
     memories,
@@ -56,6 +59,7 @@ export async function serve(
     port,
     log,
     sessions,
+    secrets,
     url: `http://${at}`,
     /** Sends a request, with a JSON body if given. */
     ask: async (path: string, init: { key?: string; body?: unknown; headers?: Record<string, string> } = {}) => {

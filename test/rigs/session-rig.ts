@@ -46,7 +46,7 @@ export function openRig(options: {
   readonly says?: Parameters<typeof fakeAgent>[0];
   readonly synthesizer?: ReturnType<typeof fakeSynthesizer>;
   readonly settings?: Partial<SessionSettings>;
-  readonly draftsPerTurn?: number;
+  readonly speculativeRepliesPerTurn?: number;
   readonly stopsAtOnce?: boolean;
   readonly nodEveryMs?: number;
   readonly turnDetector?: TurnDetector;
@@ -69,8 +69,8 @@ export function openRig(options: {
     clock,
     settings: { ...defaultSettings, ...options.settings },
     bargeInMs: 160,
-    ...(options.cast === undefined ? {} : { cast: options.cast }),
-    draftsPerTurn: options.draftsPerTurn ?? 0,
+    ...(options.cast === undefined ? {} : { speakers: options.cast }),
+    speculativeRepliesPerTurn: options.speculativeRepliesPerTurn ?? 0,
     stopsAtOnce: options.stopsAtOnce === true,
     ...(options.nodEveryMs === undefined ? {} : { nodEveryMs: options.nodEveryMs }),
     ...(options.turnDetector === undefined ? {} : { turnDetector: options.turnDetector }),

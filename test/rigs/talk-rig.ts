@@ -1,25 +1,19 @@
 import { createHash } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { WebSocket } from 'ws';
-import { loadCharacters } from '../../characters/character.ts';
 import type { EventOf, ServerEvent, Talk, TalkEvent, TalkOptions } from '../../server/client/types/api.d.ts';
 import { openTalk } from '../../server/client/open-talk.js';
-import { readConfig } from '../../server/config/config.ts';
-import { buildApp } from '../../server/app/app.ts';
-import { builtInCharacters } from '../../server/cast/cast.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import type { RecordedEvent } from '../conformance/realtime-order.ts';
 import { fakeEngines } from '../fakes/engines.ts';
-import { seededRandom } from '../../eval/seeded-random.ts';
+import { seededRandom } from '../../eval/statistics.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { silence, tone } from '../fakes/vad.ts';
-
-const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
+import { serve } from './serve-rig.ts';
 
 /** The server on fake engines. Records, as bytes, the audio that its recognizer received and its synthesizer made. */
 export async function openRig(
   options: Omit<NonNullable<Parameters<typeof fakeEngines>[0]>, 'synthesizer'> & {
-    environment?: Record<string, string>;
+    flags?: Record<string, string>;
   } = {},
 ) {
   const synthesizer = noisySynthesizer();
@@ -37,32 +31,16 @@ export async function openRig(
     yield* transcribe(noted(), transcription);
     heard.push(hash.digest('hex'));
   };
-  const config = readConfig({
-    flags: {},
-    // Replies are sent as fast as they are made, so that no test waits for real time.
-    environment: { DRAMATIS_LOG_LEVEL: 'silent', DRAMATIS_PLAYOUT_AHEAD_MS: '5000', ...options.environment },
-  });
-  const app = await buildApp({ config, engines, characters, version: '0' });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  // Replies are sent as fast as they are made, so that no test waits for real time.
+  const server = await serve({ engines, flags: { playoutAheadMs: '5000', ...options.flags } });
   return {
-    app,
-    port,
-    url: `http://127.0.0.1:${port}`,
+    ...server,
     engines,
     /** All audio of the replies, as synthesized. */
     made: () => Buffer.concat(synthesizer.made),
     /** A hash of all audio of each utterance. */
     heard,
-    async activeSessions(): Promise<number> {
-      const health = (await (await fetch(`http://127.0.0.1:${port}/healthz`)).json()) as {
-        sessions: { active: number };
-      };
-      return health.sessions.active;
-    },
-    async [Symbol.asyncDispose]() {
-      await app.close();
-    },
+    [Symbol.asyncDispose]: () => server.app.close(),
   };
 }
 

@@ -20,7 +20,7 @@ export const policy: TurnPolicy = {
 /** The same with one, and with speculative replies. */
 export const semantic: TurnPolicy = {
   ...policy,
-  patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 },
+  patience: { leastMs: 200, mostMs: 2_500, cutInCostMs: 2_500 },
   draftLeadMs: 600,
 };
 
@@ -50,6 +50,7 @@ export const clock = (atMs: number, voicedMs = atMs, newMs = 0): TurnEvent => ({
   voicedMs,
   newMs,
   replySounds: false,
+  replyHeardMs: 0,
 });
 
 /** Voice up to `atMs` while the reply cannot be heard. */

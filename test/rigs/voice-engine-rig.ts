@@ -8,19 +8,33 @@ import { openContext, type Adapter } from '../../voices/calls/context.ts';
 import type { EngineLifecycle } from '../../voices/engine.ts';
 import type { ReferenceVoice, SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { writeWav } from '../../voices/dsp/wav.ts';
-import { secretKey, type Opened } from '../conformance/upstream.ts';
+import { behind, secretKey, type Opened } from '../conformance/upstream.ts';
 import type { EngineServer } from '../fakes/servers/engine-server.ts';
 import { tone } from '../fakes/vad.ts';
 import { phrasesOf } from '../fakes/spoken.ts';
 
+/** A folder for the tests of one file, which also closes what it was told to keep; both after the last test. */
+export async function keptForTests() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-test-'));
+  const opened: { close?(): Promise<unknown> }[] = [];
+  afterAll(async () => {
+    await Promise.all(opened.map(async (each) => each.close?.()));
+    await rm(folder, { recursive: true });
+  });
+  const keep = <Engine extends { close?(): Promise<unknown> }>(engine: Engine): Engine => {
+    opened.push(engine);
+    return engine;
+  };
+  return { folder, keep };
+}
+
 /** A reference clip for the tests of one file. */
 export async function clipForTests(options: { readonly ms?: number; readonly language?: string } = {}) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-clip-'));
+  const { folder } = await keptForTests();
   const wavPath = path.join(folder, 'martha.wav');
   const transcript = 'I keep the house.';
   const language = options.language ?? 'en';
   beforeAll(() => writeWav(wavPath, tone(options.ms ?? 4_000, 16_000), 16_000));
-  afterAll(() => rm(folder, { recursive: true, force: true }));
   const consent = 'Martha said so';
   const voice: ReferenceVoice = { kind: 'reference', wavPath, transcript, language, consent };
   return { voice, folder, defaultClip: { wav: wavPath, transcript, language, consent } };
@@ -40,6 +54,11 @@ export function openEngine<Engine, Settings>(
   );
 }
 
+/** A policy with a shorter limit to connect, for engines that may wait for the server's first word. */
+export function promptly(care: CallPolicy = {}): CallPolicy {
+  return { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
+}
+
 /** A synthesizer with its server, for the conformance suite; both are closed after each test. */
 export async function opened<Settings>(
   adapter: Adapter<SpeechSynthesizer, Settings>,
@@ -52,7 +71,7 @@ export async function opened<Settings>(
 ): Promise<Opened<SpeechSynthesizer>> {
   // Abandoned calls keep no concurrency slot, because the test servers drop them at once.
   const engine = openEngine(adapter, { baseUrl: server.url, ...given }, { graceMs: 0, ...care });
-  return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return behind(engine, server, route);
 }
 
 export async function say(

@@ -45,13 +45,17 @@ export class Network {
 
   /** The WebSocket class for the client. */
   get WebSocket(): new (url: string | URL, protocols: string[]) => TalkSocket {
-    const dial = (url: string | URL): TalkSocket => {
-      const wire: Wire = new Wire(this.#ends, new URL(url), () => this.#wires.delete(wire));
+    const dial = (url: string | URL, protocols: readonly string[]): TalkSocket => {
+      const asked = new URL(url);
+      // The real server takes the token out of the handshake before it serves the socket.
+      const token = protocols.find((one) => one.startsWith('dramatis-resume.'))?.slice('dramatis-resume.'.length);
+      if (token !== undefined) asked.searchParams.set('resume', token);
+      const wire: Wire = new Wire(this.#ends, asked, () => this.#wires.delete(wire));
       this.#wires.add(wire);
       return wire.client;
     };
-    return function dialled(url: string | URL) {
-      return dial(url);
+    return function dialled(url: string | URL, protocols: readonly string[]) {
+      return dial(url, protocols);
     } as unknown as new (url: string | URL, protocols: string[]) => TalkSocket;
   }
 

@@ -1,5 +1,5 @@
 import type { SessionPatch } from '../../server/protocol/client-events.ts';
-import { seededRandom } from '../../eval/seeded-random.ts';
+import { seededRandom } from '../../eval/statistics.ts';
 import type { EngineScript, RecognizerBehavior, SynthesizerBehavior, ReplyBehavior } from './engine-script.ts';
 import type { NetworkConditions } from './pipe.ts';
 import type { Part, Scenario } from './scenario.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../server/session/contract/clock.ts';
-import { seededRandom } from '../../eval/seeded-random.ts';
+import { seededRandom } from '../../eval/statistics.ts';
 
 interface Due {
   readonly atMs: number;

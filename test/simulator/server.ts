@@ -3,8 +3,10 @@ import type { WebSocket } from 'ws';
 import { loadCharacter, type Character } from '../../characters/character.ts';
 import { readConfig } from '../../server/config/config.ts';
 import type { Engines } from '../../server/engines/engines.ts';
+import { sessionFiles } from '../../server/journal/journal-file.ts';
 import { LiveSessions } from '../../server/http/live-sessions.ts';
-import { serveSocket, type SocketRequest } from '../../server/transports/websocket/realtime.ts';
+import { serveSocket } from '../../server/transports/websocket/realtime.ts';
+import type { SocketRequest } from '../../server/transports/websocket/socket-request.ts';
 import { ResumableSessions } from '../../server/transports/websocket/resumable-sessions.ts';
 import { cascade } from '../../server/responders/responder.ts';
 import type { SimulatedEngines } from './engines.ts';
@@ -24,7 +26,7 @@ const voice = { kind: 'preset', id: 'simulated' } as const;
 
 /** The server below HTTP: handles sockets in virtual time. */
 export class SimulatedServer {
-  readonly lobby: ResumableSessions;
+  readonly resumableSessions: ResumableSessions;
   readonly sessions: LiveSessions;
   /** Internal faults that it logged, without content. */
   readonly faults: string[] = [];
@@ -34,37 +36,38 @@ export class SimulatedServer {
   constructor(scheduler: Scheduler, environment: Readonly<Record<string, string>> = {}) {
     this.#scheduler = scheduler;
     this.#config = readConfig({ flags: {}, environment });
-    this.lobby = new ResumableSessions(this.#config.resumeGraceSeconds * 1000, scheduler);
+    this.resumableSessions = new ResumableSessions(this.#config.resumeGraceSeconds * 1000, scheduler);
     this.sessions = new LiveSessions(this.#config, scheduler);
   }
 
   /** `enginesFor` is called when a session begins, but not when one is resumed. */
   serve(socket: WebSocket, url: URL, person: string, enginesFor: () => SimulatedEngines): void {
-    const { lobby, sessions } = this;
+    const { resumableSessions, sessions } = this;
     const request = Object.fromEntries(url.searchParams) as SocketRequest;
     sessions.add(socket);
     const deps = {
       config: this.#config,
       engines: this.#engines(enginesFor),
       characters: new Map([[somebody.id, somebody]]),
-      lobby,
+      resumableSessions,
+      store: this.#config.store ? sessionFiles(this.#config.dataDir) : undefined,
       sessions,
       clock: this.#scheduler,
       telemetry: { note: () => undefined },
-      visitor: { owner: undefined, secret: undefined, address: person },
+      caller: { owner: undefined, secret: undefined, address: person },
     };
     serveSocket(socket, { ...request, model: somebody.id }, deps, this.#log);
   }
 
   /** Kills the server, after its connections were cut: only stored sessions survive. */
   die(): void {
-    this.lobby.closeAll();
+    this.resumableSessions.closeAll();
   }
 
   /** Stops the server as SIGTERM does. */
   async stop(graceMs: number): Promise<void> {
     await this.sessions.drain(graceMs);
-    this.lobby.closeAll();
+    this.resumableSessions.closeAll();
   }
 
   #engines(enginesFor: () => SimulatedEngines): Engines {

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { concatSamples, durationMs, floatsFromPcm16, pcm16FromFloats, Rechunker } from '../../voices/audio.ts';
 

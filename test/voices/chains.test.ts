@@ -8,7 +8,7 @@ import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { recognizerConformance } from '../conformance/recognizer.ts';
 import { vadFrames } from '../fakes/speech-frames.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
-import type { Opened } from '../conformance/upstream.ts';
+import { alone } from '../conformance/upstream.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { tone } from '../fakes/vad.ts';
@@ -18,7 +18,7 @@ const { signal } = new AbortController();
 const lost = new EngineError('first', 'ENGINE_UNAVAILABLE', 'lost');
 const voice: Voice = { kind: 'preset', id: 'fake' };
 const fresh = <Engine>(make: () => Engine) => ({
-  open: async (): Promise<Opened<Engine>> => ({ engine: make(), [Symbol.asyncDispose]: async () => undefined }),
+  open: async () => alone(make()),
 });
 
 recognizerConformance({

@@ -2,11 +2,11 @@ import { afterAll } from 'vitest';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
 import { isEspeakInstalled, openEspeak } from '../../voices/synthesizers/espeak.ts';
 import { openFlite } from '../../voices/synthesizers/flite.ts';
-import { openProsody } from '../../voices/turn-detectors/prosody.ts';
+import { openBuiltInDetector } from '../../voices/turn-detectors/built-in.ts';
 import { recognizerConformance } from '../conformance/recognizer.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import { turnDetectorConformance } from '../conformance/turn-detector.ts';
-import type { Opened } from '../conformance/upstream.ts';
+import { alone } from '../conformance/upstream.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { fakeTurnDetector } from '../fakes/turn-detector.ts';
@@ -20,10 +20,10 @@ const espeak = isEspeakInstalled() ? openEspeak() : undefined;
 afterAll(() => Promise.all([moonshine.close(), flite.close(), espeak?.close()]));
 
 const kept = <Engine>(engine: Engine) => ({
-  open: async (): Promise<Opened<Engine>> => ({ engine, [Symbol.asyncDispose]: async () => undefined }),
+  open: async () => alone(engine),
 });
 const fresh = <Engine>(make: () => Engine) => ({
-  open: async (): Promise<Opened<Engine>> => ({ engine: make(), [Symbol.asyncDispose]: async () => undefined }),
+  open: async () => alone(make()),
 });
 
 recognizerConformance({
@@ -52,4 +52,4 @@ if (espeak !== undefined) {
 }
 
 turnDetectorConformance({ title: 'the fake', ...fresh(() => fakeTurnDetector([0.5])) });
-turnDetectorConformance({ title: 'prosody', ...fresh(() => openProsody()) });
+turnDetectorConformance({ title: 'the built-in detector', ...fresh(() => openBuiltInDetector()) });

@@ -1,7 +1,4 @@
-/**
- * Decodes base64 that arrives in pieces, whether each piece is complete by itself or the text was cut anywhere: an
- * incomplete group of four characters waits for the next piece.
- */
+/** Decodes base64 that was cut anywhere: an incomplete group of four characters waits for the next piece. */
 export function openBase64(): { decode(piece: string): Buffer } {
   let held = '';
   return {

@@ -2,10 +2,7 @@ import { z } from 'zod';
 
 const milliseconds = z.number().int().min(1).max(3_600_000);
 
-/**
- * Timeouts of each stage of a call, in milliseconds. Time the consumer needs to process what came does not count,
- * except towards `wholeMs`.
- */
+/** Timeouts of a call's stages, in milliseconds; time that the consumer needs counts towards `wholeMs` only. */
 const timeoutsSchema = z.strictObject({
   /** Wait for a place while all are taken. */
   queueMs: milliseconds.optional(),

@@ -49,10 +49,7 @@ export interface CallsHealth {
 export interface CallsOptions extends CallOptions {
   /** Owner of several calls, e.g. one reply; see `Limiter`. */
   readonly owner?: object;
-  /**
-   * Waits, without a timeout, until no other call is running, and is cut off with `GaveWay` as soon as a foreground
-   * call arrives.
-   */
+  /** Waits, without a timeout, until no other call runs; cut off with `GaveWay` when a foreground call arrives. */
   readonly background?: boolean | undefined;
 }
 

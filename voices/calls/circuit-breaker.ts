@@ -4,10 +4,7 @@ import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.t
 export interface CircuitBreaker {
   /** Code of the last failure while the breaker is open; undefined if the engine may be called. Has no side effects. */
   openBecause(): EngineErrorCode | undefined;
-  /**
-   * Asks to make a call: returns undefined, or the reason why not. After a rest, one trial call goes through, and no
-   * other does until `succeeded`, `failed` or `left` reports its outcome.
-   */
+  /** Asks to make a call: undefined, or why not. After a rest one trial call goes through, until reported. */
   enter(): EngineErrorCode | undefined;
   failed(code: EngineErrorCode): void;
   succeeded(): void;
@@ -15,16 +12,11 @@ export interface CircuitBreaker {
   remainingMs(): number;
   /** The call ended without saying anything about the engine, e.g. because it was aborted. */
   left(): void;
-  /**
-   * Passes on `parts` and notes how they end. Throws an `EngineError` without asking for them while the breaker is open.
-   */
+  /** Passes on `parts` and notes how they end; throws an `EngineError`, asking for none, while the breaker is open. */
   attempt<Part>(engine: string, parts: () => AsyncIterable<Part>, options: CallOptions): AsyncGenerator<Part>;
 }
 
-/**
- * Opens a circuit breaker. It blocks calls for `restMs` after `failureCount` failures without a success between, and
- * again after every further one.
- */
+/** Opens a breaker: blocks calls for `restMs` after `failureCount` failures in a row, and after every further one. */
 export function createCircuitBreaker(
   settings: { readonly failureCount?: number; readonly restMs?: number; readonly now?: () => number } = {},
 ): CircuitBreaker {

@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { addressOf, bearer } from './base-url.ts';
 import type { EngineContext } from './context.ts';
-import { badReply } from './http-faults.ts';
-import { send, sendForBytes, sendForJson } from './http.ts';
+import { badReply, readJson } from './http-faults.ts';
+import { send, sendForBytes, sendForJson, wavForm } from './http.ts';
 import { serverSentEvents } from './sse.ts';
 
 /** One input of an endpoint, as described by the app. */
@@ -62,8 +63,7 @@ export function openGradioApp(baseUrl: string, context: EngineContext): GradioAp
     endpoints: async (options) => (await described(options)).endpoints,
     async upload(bytes, fileName, options) {
       const { prefix } = await described(options);
-      const form = new FormData();
-      form.set('files', new Blob([new Uint8Array(bytes)], { type: 'audio/wav' }), fileName);
+      const form = wavForm({}, 'files', bytes, fileName);
       const reply = await sendForJson(context, { ...at(`${prefix}/upload`), form }, options);
       const path: unknown = Array.isArray(reply) ? reply[0] : undefined;
       if (typeof path !== 'string') throw badReply(context, 'no path of the uploaded clip');
@@ -98,19 +98,9 @@ async function resultOf(body: AsyncIterable<Buffer>, context: EngineContext): Pr
       throw new EngineError(context.name, 'ENGINE_UNAVAILABLE', detail);
     }
     if (event !== 'complete') continue;
-    const result = parsed(data);
-    if (!Array.isArray(result)) throw badReply(context, 'a result that is not a list');
-    return result;
+    return readJson(data, z.array(z.unknown()), context, 'a result that is not a list');
   }
   throw badReply(context, 'a stream without a result');
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the first file of a result. */

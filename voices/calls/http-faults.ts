@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
 import { EngineError } from '../engine.ts';
 import type { EngineContext } from './context.ts';
 
@@ -30,21 +31,27 @@ export function connectionFault(upstream: Upstream, cause: unknown, answered: bo
 
 /** The connection was lost in the middle of a response. */
 export function brokenOff({ name }: Pick<Upstream, 'name'>): EngineError {
-  return new EngineError(
-    name,
-    'ENGINE_UNAVAILABLE',
-    'the server closed the connection in the middle of its response. Check its log.',
-  );
+  const detail = 'the server closed the connection in the middle of its response. Check its log.';
+  return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
 }
 
 /** The response is not what this kind of server sends; `what` completes "the server sent …". */
 export function badReply({ name, settingNames }: Upstream, what: string): EngineError {
-  return new EngineError(
-    name,
-    'ENGINE_BAD_REPLY',
-    `the server sent ${what}. Check ${settingNames.baseUrl} and what runs there.`,
-  );
+  const detail = `the server sent ${what}. Check ${settingNames.baseUrl} and what runs there.`;
+  return new EngineError(name, 'ENGINE_BAD_REPLY', detail);
 }
+
+/** Parses JSON that the server sent; throws `badReply` with `what` if it does not fit the schema. */
+export function readJson<Value>(text: string, schema: z.ZodType<Value>, upstream: Upstream, what: string): Value {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw badReply(upstream, what);
+  }
+}
+
+/** Any JSON object, or an array. */
+export const anyObject = z.custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null);
 
 /** Maps a status other than 2xx to an `EngineError`. Repeats nothing of the body except the server's error code. */
 export function statusFault(

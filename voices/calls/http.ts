@@ -1,7 +1,8 @@
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { z } from 'zod';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { badReply, brokenOff, connectionFault, statusFault, type Upstream } from './http-faults.ts';
+import { badReply, brokenOff, connectionFault, readJson, statusFault, type Upstream } from './http-faults.ts';
 
 /** An HTTP request. */
 export interface HttpRequest {
@@ -28,10 +29,7 @@ const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new htt
 const mostBytes = 64 * 2 ** 20;
 const mostErrorBytes = 64 * 2 ** 10;
 
-/**
- * Sends a request and resolves when the status has arrived. Each stage has its own timeout; an abort closes the
- * connection at once and throws `signal.reason`. Any other failure is an `EngineError`: connection, status or timeout.
- */
+/** Sends a request; resolves at its status. Throws `signal.reason`, or `EngineError`: connection, status, timeout. */
 export async function send(upstream: Upstream, request: HttpRequest, { signal }: CallOptions): Promise<HttpReply> {
   signal.throwIfAborted();
   const { body, type } = await encode(request);
@@ -79,11 +77,21 @@ export async function bytesOf({ body }: HttpReply, upstream: Upstream): Promise<
 /** Sends a request whose response is JSON; anything else is `ENGINE_BAD_REPLY`. */
 export async function sendForJson(upstream: Upstream, request: HttpRequest, options: CallOptions): Promise<unknown> {
   const bytes = await sendForBytes(upstream, request, options);
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw badReply(upstream, 'invalid JSON');
-  }
+  return readJson(bytes.toString('utf8'), z.unknown(), upstream, 'invalid JSON');
+}
+
+/** A form with text fields, and with a WAV as a file in one more field. */
+export function wavForm(
+  fields: Readonly<Record<string, string>>,
+  wavField?: string,
+  wav?: Uint8Array,
+  fileName = 'voice.wav',
+): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  if (wavField !== undefined && wav !== undefined)
+    form.set(wavField, new Blob([new Uint8Array(wav)], { type: 'audio/wav' }), fileName);
+  return form;
 }
 
 /** One HTTP request in progress. */

@@ -13,31 +13,55 @@ export async function checkOpenaiModel(
   { baseUrl, model }: { readonly baseUrl: string; readonly model?: string | undefined },
   options: CallOptions,
 ): Promise<string> {
-  const { name, settingNames, key } = context;
-  const request = { url: addressOf(baseUrl, '/models'), headers: bearer(key) };
-  let listed: readonly ModelEntry[];
+  const { name, settingNames } = context;
+  const listed = await listedModels(context, baseUrl, options);
+  if (listed === undefined) return `${new URL(baseUrl).host} responds (it does not list its models)`;
+  // Ollama lists models with a tag, and uses `latest` if a request has none.
+  const found = listed.find(({ id }) => id === model) ?? listed.find(({ id }) => id === `${model ?? ''}:latest`);
+  if (found === undefined && model !== undefined && listed.length > 0) {
+    const detail = `the server has no model "${model}". It has ${shortList(listed)}. Set ${settingNames.model} to one of them, or install it there.`;
+    throw new EngineError(name, 'ENGINE_REFUSED', detail);
+  }
+  const ends = found?.endsOn === undefined ? '' : `, which will be shut down on ${found.endsOn}`;
+  return `${new URL(baseUrl).host} has ${model ?? 'models'}${ends}`;
+}
+
+/**
+ * Returns the model of a server that requires one, where none is set: the only one that it lists, or undefined if it
+ * lists none. Throws `ENGINE_REFUSED` with the list if there are several.
+ */
+export async function onlyModel(
+  context: EngineContext,
+  baseUrl: string,
+  options: CallOptions,
+): Promise<string | undefined> {
+  const [first, ...others] = (await listedModels(context, baseUrl, options)) ?? [];
+  if (first === undefined || others.length === 0) return first?.id;
+  const detail = `the server has ${shortList([first, ...others])}. Set ${context.settingNames.model} to one of them.`;
+  throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
+}
+
+function shortList(models: readonly ModelEntry[]): string {
+  const known = models.slice(0, 5).map(({ id }) => id);
+  return `${known.join(', ')}${models.length > known.length ? ', …' : ''}`;
+}
+
+/** The models of a server; undefined if it responds, but has no list. */
+async function listedModels(
+  context: EngineContext,
+  baseUrl: string,
+  options: CallOptions,
+): Promise<readonly ModelEntry[] | undefined> {
+  const request = { url: addressOf(baseUrl, '/models'), headers: bearer(context.key) };
   try {
-    listed = entriesOf((await sendForBytes(context, request, options)).toString('utf8'));
+    return entriesOf((await sendForBytes(context, request, options)).toString('utf8'));
   } catch (cause) {
     // The server responds, and does not complain about the key.
     const lacksList =
       cause instanceof SyntaxError || (cause instanceof EngineError && (cause.status === 404 || cause.status === 405));
     if (!lacksList) throw cause;
-    return `${new URL(baseUrl).host} responds (it does not list its models)`;
+    return undefined;
   }
-  // Ollama lists models with a tag, and uses `latest` if a request has none.
-  const found = listed.find(({ id }) => id === model) ?? listed.find(({ id }) => id === `${model ?? ''}:latest`);
-  if (found === undefined && model !== undefined && listed.length > 0) {
-    const known = listed.slice(0, 5).map(({ id }) => id);
-    const more = listed.length > known.length ? ', …' : '';
-    throw new EngineError(
-      name,
-      'ENGINE_REFUSED',
-      `the server has no model "${model}". It has ${known.join(', ')}${more}. Set ${settingNames.model} to one of them, or install it there.`,
-    );
-  }
-  const ends = found?.endsOn === undefined ? '' : `, which will be shut down on ${found.endsOn}`;
-  return `${new URL(baseUrl).host} has ${model ?? 'models'}${ends}`;
 }
 
 interface ModelEntry {

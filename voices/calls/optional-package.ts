@@ -1,9 +1,6 @@
 import { EngineError } from '../engine.ts';
 
-/**
- * Imports an optional dependency. Throws `ENGINE_MISSING`, with the command that installs it, if it is missing or fails
- * to load.
- */
+/** Imports an optional dependency; throws `ENGINE_MISSING`, with the command that installs it, if it does not load. */
 export async function importOptional<Package>(
   engine: string,
   name: string,

@@ -31,10 +31,7 @@ export async function* pcmBlocks(
   for await (const { samples, sampleRate } of wavFrames(source.all())) yield { samples, sampleRate };
 }
 
-/**
- * Like `pcmBlocks`, for audio that comes in messages, any of which may be a WAV of its own: some servers start each
- * with a header, some only the first, some none. Messages without a header keep the rate of the last one.
- */
+/** Like `pcmBlocks`, for messages, any of which may be a WAV; those without a header keep the rate of the last one. */
 export async function* pcmBlocksOfMessages(messages: AsyncIterable<Buffer>, raw: RawFormat): AsyncGenerator<PcmBlock> {
   const size = raw.encoding === 'f32' ? 4 : 2;
   let format = raw;

@@ -5,10 +5,7 @@ import type { EngineProcess } from '../runtime/process.ts';
 
 const advice = 'Its process hangs, or this machine is too slow or too busy for the model: use a smaller one.';
 
-/**
- * Makes one request to an engine in its own process, subject to the call timeouts: an error thrown in one of its native
- * threads is lost, and the promise never settles. Waits for loading without a limit.
- */
+/** One request to an engine process, with timeouts after loading: errors of native threads are lost. */
 export async function* streamWithTimeouts<Request, Part>(
   engine: EngineProcess<Request, Part>,
   { load, request }: { readonly load: Request; readonly request: Request },

@@ -14,10 +14,7 @@ export interface SocketRequest {
 export interface UpstreamSocket {
   /** False once the connection has ended, or is about to. */
   readonly isOpen: boolean;
-  /**
-   * Sends strings as text frames and bytes as binary frames. Does nothing after the connection has ended: `receive`
-   * reports why.
-   */
+  /** Sends a text frame, or bytes as a binary frame. Does nothing once the connection has ended: `receive` says why. */
   send(message: string | Uint8Array): void;
   /**
    * Returns the next message, text as a string; undefined once the server has closed the connection normally (1000,

@@ -1,17 +1,11 @@
-/**
- * Discrete Fourier transform of real frames of one size. It owns its work buffers, so two callers must not use it at
- * the same time.
- */
+/** DFT of real frames of one size. It owns its work buffers, so two callers must not use it at the same time. */
 export interface RealDft {
   readonly size: number;
   /** Writes to `power` the squared magnitudes of bins 0 to size / 2 of the `size` samples from `start` on. */
   powerSpectrum(samples: Float64Array, start: number, power: Float64Array): void;
 }
 
-/**
- * Creates a real DFT of any even size: packs pairs of samples into a complex DFT of half the size, see
- * `complex-dft.ts`. Throws a `RangeError` for an odd size.
- */
+/** A real DFT of any even size, by a complex DFT of half the size; throws a `RangeError` for an odd size. */
 export function createRealDft(size: number): RealDft {
   if (size < 2 || size % 2 !== 0) throw new RangeError(`the size of a real DFT must be even, not ${size}`);
   const half = size / 2;
@@ -60,10 +54,7 @@ export function createTwinDft(size: number): TwinDft {
   };
 }
 
-/**
- * Separates the transforms of even and odd samples, which went in as real and imaginary parts, and combines them into
- * the power spectrum.
- */
+/** Combines the transforms of even and odd samples, which went in as real and imaginary parts, into the power. */
 function untanglePower(pairs: Complex, phases: Complex, power: Float64Array): void {
   const half = pairs.real.length;
   for (let bin = 0; bin <= half; bin += 1) {
@@ -106,10 +97,7 @@ export interface ComplexDft {
   run(): Complex;
 }
 
-/**
- * Creates a DFT of any size: processes the factors one after another (Stockham autosort form of Cooley-Tukey), first
- * the fours, which are cheapest, then primes. Needs no padding to a power of two; slow only for large prime factors.
- */
+/** A DFT of any size, unpadded: Cooley-Tukey in Stockham's form, fours first; slow only for large prime factors. */
 export function createComplexDft(size: number): ComplexDft {
   const stages = planStages(size);
   const input = createComplex(size);
@@ -230,10 +218,7 @@ function runTwos({ blocks, stride, twiddles }: Stage, { real, imaginary }: Compl
   }
 }
 
-/**
- * An odd prime by the DFT definition, sharing the work between mirrored inputs and mirrored outputs: a quarter of the
- * multiplications.
- */
+/** An odd prime, by definition; mirrored inputs and outputs share work: a quarter of the multiplications. */
 function runPrime(stage: Stage, from: Complex, to: Complex): void {
   const { radix, blocks, stride, butterfly, twiddles, sums, gaps } = stage;
   const half = (radix - 1) / 2;

@@ -1,8 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/**
- * Ogg encapsulation of a stream of Opus packets, in pieces that can be sent as they come (RFC 3533, RFC 7845). Mono.
- */
+/** Ogg stream of Opus packets, in pieces that can be sent as they come (RFC 3533, RFC 7845). Mono. */
 export interface OggOpusWriter {
   /** Header pages, which come before all audio. */
   head(): Buffer;
@@ -16,10 +14,7 @@ const headerBytes = 27;
 /** Granule positions of Opus in Ogg count at this rate in hertz, whatever the sample rate of the audio. */
 const clockRate = 48_000;
 
-/**
- * Opens a writer for one stream. `sampleRate` is written as that of the source; `delaySamples`, at that rate, become
- * the pre-skip.
- */
+/** Opens a writer for a source at `sampleRate`; `delaySamples`, at that rate, become the pre-skip. */
 export function openOggOpusWriter(sampleRate: number, delaySamples: number): OggOpusWriter {
   const serial = randomInt(2 ** 32);
   const skip = Math.round((delaySamples * clockRate) / sampleRate);

@@ -8,10 +8,7 @@ export const opusFrameMs = 20;
 
 /** Longest possible packet, in milliseconds. */
 const longestPacketMs = 120;
-/**
- * Size limit of a packet. Encoders stay below it (libopus advises a buffer of 4,000 bytes), so anything larger is
- * rejected: decoded packets stay in memory.
- */
+/** Size limit of a packet, because decoded packets stay in memory; libopus advises encoders to stay below it. */
 const mostPacketBytes = 4_000;
 /** Speech is transparent from this bitrate on; music would need more. */
 const bitsPerSecond = 40_000;
@@ -37,19 +34,13 @@ export interface OpusDecoder {
   decode(packet: Uint8Array): Float32Array;
   /** Like `decode`, but returns undefined for a packet that is not valid Opus. */
   decodeWhole(packet: Uint8Array): Float32Array | undefined;
-  /**
-   * Replaces one lost packet, of the same duration as the one before it: rebuilt from the FEC copy in `next`, the
-   * packet after it, if there is one, otherwise extrapolated from the last audio.
-   */
+  /** Replaces one lost packet: rebuilt from the FEC copy in `next`, the packet after it, otherwise extrapolated. */
   conceal(next?: Uint8Array): Float32Array;
   /** Frees the decoder's memory; it must not be used afterwards. */
   close(): void;
 }
 
-/**
- * Opens an encoder for speech at the given rate; `isLossless` means that every packet will arrive. The caller must
- * close it: WebAssembly memory is not garbage collected.
- */
+/** Opens an encoder for speech; `isLossless`: all packets arrive. Close it: WebAssembly memory is not collected. */
 export async function openOpusEncoder(
   sampleRate: OpusSampleRate,
   { isLossless = false }: { readonly isLossless?: boolean } = {},

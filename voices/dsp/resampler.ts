@@ -1,11 +1,10 @@
+import { concatSamples } from '../audio.ts';
+
 /** Sample rates that a `Resampler` accepts, in hertz. */
 export const lowestSampleRate = 8_000;
 export const highestSampleRate = 192_000;
 
-/**
- * Zero crossings of the sinc on each side, and the pass band as a fraction of the lower Nyquist frequency: torchaudio's
- * defaults.
- */
+/** Zero crossings of the sinc per side, and pass band as a fraction of the lower Nyquist: torchaudio's defaults. */
 const zeroCrossings = 6;
 const rolloff = 0.99;
 
@@ -43,10 +42,7 @@ export class Resampler {
     this.#centre = this.lookaheadSamples;
   }
 
-  /**
-   * Takes a block of any length and returns what can be computed so far; the block itself if the rates are equal. If
-   * the output fits into `into`, it is written there and a subarray of it is returned.
-   */
+  /** Returns what can be computed so far (the block itself at equal rates), in a subarray of `into` if it fits. */
   push(block: Float32Array, into?: Float32Array): Float32Array {
     if (this.#filter === undefined) return block;
     const { inStep, outStep, halfWidth } = this.#filter;
@@ -61,10 +57,7 @@ export class Resampler {
     return output;
   }
 
-  /**
-   * Returns what was held back, as if silence followed, so that the total is `ceil(input * to / from)` samples. Then
-   * resets.
-   */
+  /** Returns what was held back, as if silence followed: `ceil(input * to / from)` samples in all. Then resets. */
   flush(): Float32Array {
     if (this.#filter === undefined) return new Float32Array(0);
     const { inStep, outStep, halfWidth } = this.#filter;
@@ -150,11 +143,7 @@ export function resample(samples: Float32Array, fromSampleRate: number, toSample
   const resampler = new Resampler(fromSampleRate, toSampleRate);
   const head = resampler.push(samples);
   const tail = resampler.flush();
-  if (tail.length === 0) return head;
-  const whole = new Float32Array(head.length + tail.length);
-  whole.set(head);
-  whole.set(tail, head.length);
-  return whole;
+  return tail.length === 0 ? head : concatSamples([head, tail]);
 }
 
 /** One output sample per `inStep / outStep` input samples; each phase has `2 * halfWidth + 1` taps. */

@@ -48,10 +48,7 @@ export function trimSilence(samples: Float32Array, sampleRate: number, margins: 
   return { samples: trimmed, cutMs: (start / sampleRate) * 1000, endMs: ((soundEnd - start) / sampleRate) * 1000 };
 }
 
-/**
- * Pause that a speaker leaves after `text`, in milliseconds, from its last punctuation mark: none up to end of
- * paragraph.
- */
+/** Pause that a speaker leaves after `text`, in milliseconds, by its last punctuation mark. */
 export function pauseAfterMs(text: string): number {
   const bare = text.replace(/["'”’»)\]」』》）】\s]+$/u, '');
   if (/\n\s*$/u.test(text)) return 320;

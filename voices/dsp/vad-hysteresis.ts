@@ -2,16 +2,11 @@
 export interface VadHysteresisPolicy {
   /** Speech starts in a window of at least this probability. Default: 0.5. */
   readonly threshold?: number;
-  /**
-   * Speech may be ending in a window below this probability; between the two thresholds nothing changes. Default: 0.35.
-   */
+  /** Speech may be ending below this probability; between the two thresholds nothing changes. Default: 0.35. */
   readonly exitThreshold?: number;
   /** Shorter speech is never reported. With at most one window length (0, say), speech is reported at once. */
   readonly minSpeechMs: number;
-  /**
-   * Shorter gaps are bridged. Counted from the end of the gap's first window, like Silero's own iterator: speech may
-   * have filled most of that window.
-   */
+  /** Shorter gaps are bridged, counted (as by Silero) from the end of their first window, which may hold speech. */
   readonly minSilenceMs: number;
   /** Length of a window; 32 for Silero. */
   readonly windowMs: number;
@@ -19,10 +14,7 @@ export interface VadHysteresisPolicy {
   readonly speaking?: boolean;
 }
 
-/**
- * A speech start or end, in audio time of the windows pushed: the start of the first window of the speech or of the
- * silence. Both lie in the past by the time they are reported.
- */
+/** A speech start or end: audio time at which the first window of the speech or of the silence starts. */
 export interface SpeechEdge {
   readonly type: 'speech-start' | 'speech-end';
   readonly atMs: number;

@@ -59,10 +59,7 @@ export async function* wavFrames(
   if (header.format === undefined) throw new WavFormatError('the WAV header is incomplete');
 }
 
-/**
- * Reads a whole WAV, from a file or from memory; see `wavFrames`. Also throws a `WavFormatError` if there are no
- * samples.
- */
+/** Reads a whole WAV from a file or memory; see `wavFrames`. Also throws a `WavFormatError` if it has no samples. */
 export async function readWav(source: string | Uint8Array): Promise<AudioFrame> {
   const blocks: Float32Array[] = [];
   let sampleRate: number | undefined;
@@ -85,9 +82,7 @@ export async function wavBytes(samples: Float32Array, sampleRate: number): Promi
   return Buffer.concat([await header, pcm]);
 }
 
-/**
- * Writes a mono 16-bit WAV. A file path is written atomically. A stream is left open.
- */
+/** Writes a mono 16-bit WAV: to a file atomically, or to a stream, which is left open. */
 export async function writeWav(target: string | Writable, samples: Float32Array, sampleRate: number): Promise<void> {
   const bytes = await wavBytes(samples, sampleRate);
   if (typeof target !== 'string') {

@@ -25,9 +25,7 @@ export interface AddOptions extends CallOptions {
   readonly now?: (() => string) | undefined;
 }
 
-/**
- * Progress of an addition: recordings are cut first, then clips are examined; the first `examined` report has 0 clips.
- */
+/** Recordings are cut first, then clips are examined; the first `examined` report has 0 clips. */
 export type AddProgress =
   | { readonly type: 'cut'; readonly file: string; readonly isNew: boolean; readonly clips: number }
   | {
@@ -105,10 +103,9 @@ export async function requireConsent(store: VoiceStore, id: string, consent: str
 }
 
 function consentMissing(): VoiceError {
-  return new VoiceError(
-    'voice_consent_missing',
-    'Cloning a voice requires the consent of its speaker. State who gave it, and how you know, with --consent "…".',
-  );
+  const detail =
+    'Cloning a voice requires the consent of its speaker. State who gave it, and how you know, with --consent "…".';
+  return new VoiceError('voice_consent_missing', detail);
 }
 
 async function cutAll(store: VoiceStore, { vad }: ClipEngines, options: AddOptions): Promise<CutSource[]> {
@@ -127,10 +124,7 @@ interface ExamineOptions extends AddOptions {
   readonly cut: readonly CutSource[];
 }
 
-/**
- * Examines all clips of the voice that still need it, including those of recordings added earlier, one by one; saves
- * each result to its recording's journal at once. Returns the number of clips examined.
- */
+/** Examines the voice's clips that still need it; saves each result to its journal at once. Returns their number. */
 async function examineAll(store: VoiceStore, studio: ClipEngines, options: ExamineOptions): Promise<number> {
   const { id, cut, language, signal } = options;
   const texts = new Map(cut.map(({ source, text }) => [source.sha256, text]));

@@ -11,10 +11,7 @@ export interface Unfit {
   readonly withoutTranscript: number;
 }
 
-/**
- * Filters the clips that may become the reference of a voice: those with a transcript and, if it was measured, a
- * quality of at least `leastQuality`.
- */
+/** Clips that may become the reference: with a transcript and, if measured, a quality of at least `leastQuality`. */
 export function fitClips<Clip extends MeasuredClip>(
   clips: readonly Clip[],
   leastQuality: number,

@@ -27,10 +27,7 @@ export interface Contour {
   readonly powers: readonly number[];
 }
 
-/**
- * Cuts a recording into clips of speech: segments without a long pause. Segments that are too long are divided into
- * equal parts, each cut moved to the quietest place near it. Drops clips that are too short.
- */
+/** Cuts speech at long pauses; divides long segments equally at quiet places; drops clips that are too short. */
 export function cutClips(contour: Contour, policy: CutPolicy = usualCut): Stretch[] {
   const wholeMs = contour.probabilities.length * contour.windowMs;
   const room = policy.mostMs - 2 * paddingMs;

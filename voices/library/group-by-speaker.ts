@@ -22,10 +22,7 @@ export interface DetectedSpeakers<Clip extends MeasuredClip = MeasuredClip> {
  * of one.
  */
 const leastOfClips = 0.31;
-/**
- * Minimum for parts of a clip, which carry less information: the threshold at which 3D-Speaker's diarization joins its
- * windows of 1.5 s.
- */
+/** Minimum for parts of a clip: the threshold at which 3D-Speaker's diarization joins its windows of 1.5 s. */
 const leastOfParts = 0.2;
 
 /** Groups clips by speaker; all must have embeddings of the same encoder. */

@@ -32,10 +32,7 @@ export function measureClip(
   };
 }
 
-/**
- * SNR in decibels: the power of speech, minus noise, relative to the noise between speech; the quietest tenth stands in
- * if there is nothing between.
- */
+/** SNR in decibels: the power of speech, minus noise, over the noise between speech, or in the quietest tenth. */
 function signalToNoise({ windows, probabilities }: VoiceActivity): number {
   const powers = windows.map(powerOf);
   const speech = powers.filter((_, index) => (probabilities[index] ?? 0) >= speechFrom);

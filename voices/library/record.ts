@@ -77,17 +77,11 @@ export const sourceSchema = z.strictObject({
 
 /** How a reference was chosen among `clips` fit clips. */
 const choiceSchema = z.strictObject({
-  /**
-   * `embedding`: highest mean cosine to the others. Without a speaker encoder `dnsmos`, without that `snr`: the
-   * cleanest clip, which says nothing about how typical it is.
-   */
+  /** `embedding`: highest mean cosine to the others; without an encoder `dnsmos`, then `snr`: the cleanest clip. */
   by: z.enum(['embedding', 'dnsmos', 'snr']),
   score: z.number(),
   clips: z.number().int().min(1),
-  /**
-   * Speaker of the clip, out of those detected; 1 speaks longest. Absent if all clips were assumed to be of one
-   * speaker.
-   */
+  /** Speaker of the clip, of those detected; 1 speaks longest. Absent if all clips were taken for one speaker's. */
   speaker: z.strictObject({ number: z.number().int().min(1), of: z.number().int().min(1) }).optional(),
 });
 

@@ -9,10 +9,7 @@ const endings = new Set(
     .map((ending) => `.${ending}`),
 );
 
-/**
- * Resolves paths to recordings; a folder stands for the recordings in it, sorted by name. Throws an `AudioFileError` if
- * a path does not exist, or a folder contains none.
- */
+/** Recordings at these paths, a folder's by name. Throws an `AudioFileError` for a missing path or an empty folder. */
 export async function recordingsAt(paths: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const place of paths) {

@@ -27,10 +27,7 @@ export interface CutSource {
   readonly text: string | undefined;
 }
 
-/**
- * Cuts a recording into clips, unless that was done before. Reads whatever ffmpeg reads, as mono at 24 kHz. Writes the
- * clips to disk before the journal that lists them.
- */
+/** Cuts a recording into mono clips at 24 kHz, unless done before; writes them before the journal that lists them. */
 export async function cutSource(
   file: string,
   { store, id, vad, signal }: CallOptions & { readonly store: VoiceStore; readonly id: string; readonly vad: Vad },
@@ -41,7 +38,7 @@ export async function cutSource(
   const known = sha256 === undefined ? undefined : await store.readSource(id, sha256);
   if (known !== undefined) return { source: known, isNew: false, text };
   const limits = { maxSeconds: mostSeconds, maxBytes: mostBytes, timeoutMs: 600_000 };
-  const { samples } = await readAudioFile(file, { sampleRate: clipSampleRate, signal, ...limits });
+  const { samples } = await readAudioFile(file, { sampleRate: clipSampleRate, mustBeWhole: true, signal, ...limits });
   const activity = await detectVoice(resample(samples, clipSampleRate, vad.sampleRate), vad, { signal });
   const clips: VoiceClip[] = [];
   const hash = sha256 ?? (await hashFile(file));

@@ -5,10 +5,7 @@ import { takeProcessLock } from '../runtime/process-lock.ts';
 import { draftEnding, writeFileAtomic } from '../runtime/write-file-atomic.ts';
 import { sourceSchema, VoiceError, voiceIdSchema, voiceSchema, type VoiceRecord, type VoiceSource } from './record.ts';
 
-/**
- * The voices of one data folder. Every file is written to a temporary file and renamed, so that a kill leaves either
- * the old or the new one.
- */
+/** The voices of one data folder. Files are renamed into place, so that a kill leaves either the old or the new one. */
 export interface VoiceStore {
   /** Ids, sorted. Folders without a record are skipped. */
   list(): Promise<string[]>;
@@ -16,10 +13,7 @@ export interface VoiceStore {
   read(id: string): Promise<VoiceRecord>;
   has(id: string): Promise<boolean>;
   write(record: VoiceRecord): Promise<void>;
-  /**
-   * Keeps other processes from adding to a voice or removing it, and deletes temporary files left by a killed process.
-   * Throws `voice_in_use`.
-   */
+  /** Locks out other processes that add or remove, and deletes files left by a killed one. Throws `voice_in_use`. */
   lock(id: string): Promise<Disposable>;
   /** Removes the voice with its clips. Throws `voice_not_found`. */
   remove(id: string): Promise<void>;
@@ -57,10 +51,8 @@ export function openVoiceStore(dataDir: string): VoiceStore {
     write: (record) => writeJson(recordOf(record.id), record),
     async lock(id) {
       const lock = await takeProcessLock(path.join(root, '.locks', checkedId(id)), (holder) => {
-        return new VoiceError(
-          'voice_in_use',
-          `${holder} is using the voice "${id}". Wait for it to finish, or stop it.`,
-        );
+        const detail = `${holder} is using the voice "${id}". Wait for it to finish, or stop it.`;
+        return new VoiceError('voice_in_use', detail);
       });
       // Temporary files left by processes that were killed while writing.
       const files = await readdir(folderOf(id), { recursive: true }).catch(() => []);
@@ -85,7 +77,7 @@ export function openVoiceStore(dataDir: string): VoiceStore {
       return text === undefined ? undefined : parse(sourceSchema, text, file);
     },
     writeSource: (id, source) => writeJson(sourceOf(id, source.sha256), source),
-    writeClip: (id, file, wav) => writeFileAtomic(path.join(folderOf(id), file), wav),
+    writeClip: (id, file, wav) => writeFileAtomic(path.join(folderOf(id), file), wav, 0o600),
     place: (id, file) => path.join(folderOf(id), file),
   };
   return store;
@@ -118,5 +110,5 @@ function parse<Schema extends z.ZodType>(schema: Schema, text: string, file: str
 }
 
 async function writeJson(file: string, value: unknown): Promise<void> {
-  await writeFileAtomic(file, `${JSON.stringify(value, undefined, 1)}\n`);
+  await writeFileAtomic(file, `${JSON.stringify(value, undefined, 1)}\n`, 0o600);
 }

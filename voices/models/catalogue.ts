@@ -43,10 +43,7 @@ const modelSchema = z.strictObject({
   files: z.record(z.string(), insideSchema),
   /** Other settings of the engine. */
   engine: z.looseObject({ kind: z.string().min(1) }).optional(),
-  /**
-   * Rank in the order in which `serve --auto` chooses, 1 first; models without a rank are never chosen: those that
-   * clone, or speak one language only.
-   */
+  /** Rank in which `serve --auto` chooses, 1 first; none for models that clone, or speak one language only. */
   auto: z.number().int().positive().optional(),
 });
 
@@ -72,11 +69,8 @@ export function readCatalogue(file = builtInCatalogue): readonly CatalogueModel[
       cause instanceof z.ZodError
         ? cause.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
         : String(cause).replace(/^\w*Error: /, '');
-    throw new ModelError(
-      'model_catalogue_invalid',
-      `${file} is not a valid model catalogue (${why}). Check --model-catalogue.`,
-      cause,
-    );
+    const detail = `${file} is not a valid model catalogue (${why}). Check --model-catalogue.`;
+    throw new ModelError('model_catalogue_invalid', detail, cause);
   }
 }
 

@@ -4,10 +4,7 @@ import { ModelError } from './model-error.ts';
 /** A failure while downloading; the download decides how to react. */
 export class DownloadFault extends Error {
   override readonly name = 'DownloadFault';
-  /**
-   * `broken`: retry. `proxy`: retry, the proxy failed. `busy`: retry later. `changed`: restart from the beginning.
-   * `refused`: give up on this address.
-   */
+  /** `broken`, `proxy`: retry. `busy`: retry later. `changed`: restart from the beginning. `refused`: next address. */
   readonly kind: 'broken' | 'proxy' | 'busy' | 'changed' | 'refused';
   /** Delay requested by the server. */
   readonly retryAfterMs: number | undefined;
@@ -33,11 +30,8 @@ export function asFault(thrown: unknown): DownloadFault {
   if (thrown instanceof ModelError) throw thrown;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    throw new ModelError(
-      'model_disk_full',
-      'The disk is full. Free some space, or point DRAMATIS_DATA_DIR at another disk.',
-      thrown,
-    );
+    const detail = 'The disk is full. Free some space, or point DRAMATIS_DATA_DIR at another disk.';
+    throw new ModelError('model_disk_full', detail, thrown);
   }
   if (['EACCES', 'EPERM', 'EROFS', 'EIO', 'ENOENT'].includes(code)) throw thrown;
   // Node calls it "aborted", as if it had been intended.

@@ -81,10 +81,7 @@ export function openHttpClient(stallMs: number): HttpClient {
   };
 }
 
-/**
- * The proxy that the environment configures for an address, ignoring `NO_PROXY`. Throws `model_proxy_failed` for a
- * setting that Node's agents would silently skip.
- */
+/** Proxy of the environment, ignoring `NO_PROXY`; throws `model_proxy_failed` for one that Node's agents would skip. */
 function proxyOf(url: string, environment: NodeJS.ProcessEnv): URL | undefined {
   const name = url.startsWith('https:') ? 'https_proxy' : 'http_proxy';
   const place = environment[name] || environment[name.toUpperCase()];

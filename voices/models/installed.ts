@@ -75,10 +75,8 @@ export async function verifyModel(dataDir: string, model: CatalogueModel): Promi
       throw new ModelError('model_corrupt', `${model.id}: ${file} cannot be read. Pull the model again.`, cause);
     });
     if (found.sha256 !== sha256) {
-      throw new ModelError(
-        'model_corrupt',
-        `${model.id}: ${file} has the SHA-256 ${found.sha256}, not ${sha256}. Reinstall it with \`dramatis models pull ${model.id} --again\`.`,
-      );
+      const detail = `${model.id}: ${file} has the SHA-256 ${found.sha256}, not ${sha256}. Reinstall it with \`dramatis models pull ${model.id} --again\`.`;
+      throw new ModelError('model_corrupt', detail);
     }
   }
   return record;

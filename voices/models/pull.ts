@@ -35,10 +35,7 @@ export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'wait' | '
   freeBytes?(folder: string): Promise<number>;
 }
 
-/**
- * Upper bound of an archive's unpacked size as a multiple of its own: weights hardly compress, and what is not kept
- * takes no space.
- */
+/** Upper bound of an archive's unpacked size as a multiple of its own: weights hardly compress. */
 const unpackedTimes = 3;
 const spareBytes = 2 ** 24;
 
@@ -50,26 +47,24 @@ const spareBytes = 2 ** 24;
 export async function pullModel(model: CatalogueModel, options: PullOptions): Promise<boolean> {
   const { dataDir, again = false } = options;
   if (model.downloads.length === 0) {
-    throw new ModelError(
-      'model_not_published',
-      `${model.id}: ${model.unpublished ?? 'the catalogue has no download for it.'}`,
-    );
+    const detail = `${model.id}: ${model.unpublished ?? 'the catalogue has no download for it.'}`;
+    throw new ModelError('model_not_published', detail);
   }
   if (!again && findInstalled(dataDir, model) !== undefined) return false;
   const folder = modelsFolder(dataDir);
   const loading = path.join(folder, '.loading', model.id);
-  await mkdir(loading, { recursive: true });
+  await mkdir(loading, { recursive: true, mode: 0o700 });
   using _lock = await lockModel(loading, model);
   await checkDisk(model, loading, options);
   const staged = path.join(loading, 'staged');
   await rm(staged, { recursive: true, force: true });
-  await mkdir(staged, { recursive: true });
+  await mkdir(staged, { recursive: true, mode: 0o700 });
   const downloads: InstalledRecord['downloads'] = [];
   for (const each of model.downloads) {
     downloads.push(await fetchOne(each, { loading, staged }, options));
   }
   const record: InstalledRecord = { id: model.id, downloads, files: await describeFiles(staged, model) };
-  await writeFile(recordPath(staged), `${JSON.stringify(record, undefined, 2)}\n`);
+  await writeFile(recordPath(staged), `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
   await putIntoPlace(staged, path.join(folder, model.id), loading);
   await rm(loading, { recursive: true, force: true });
   return true;
@@ -83,7 +78,7 @@ export async function removeModel(model: CatalogueModel, dataDir: string): Promi
   if (there.every((found) => found === undefined)) {
     throw new ModelError('model_not_installed', `${model.id} is not installed.`);
   }
-  await mkdir(loading, { recursive: true });
+  await mkdir(loading, { recursive: true, mode: 0o700 });
   using _lock = await lockModel(loading, model);
   for (const place of [folder, loading]) await rm(place, { recursive: true, force: true });
 }
@@ -102,7 +97,7 @@ async function fetchOne(
   const { file, keep } = wanted;
   const known = wanted.sha256 === '' ? pinOf(wanted, options.dataDir) : wanted.sha256;
   const target = path.join(loading, file);
-  await mkdir(path.dirname(target), { recursive: true });
+  await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
   // A run that was killed later on has already downloaded it.
   const kept = known === '' ? undefined : await hashFile(target).catch(() => undefined);
   const isThere = kept !== undefined && kept === known;
@@ -130,7 +125,7 @@ async function fetchOne(
 
 async function placeIn(folder: string, file: string): Promise<string> {
   const place = path.join(folder, file);
-  await mkdir(path.dirname(place), { recursive: true });
+  await mkdir(path.dirname(place), { recursive: true, mode: 0o700 });
   return place;
 }
 
@@ -141,7 +136,7 @@ function pinOf({ urls }: CatalogueDownload, dataDir: string): string {
 async function pin({ urls, file }: CatalogueDownload, sha256: string, options: PullOptions): Promise<void> {
   const place = pinsPath(options.dataDir);
   const pins = { ...readPins(options.dataDir), [urls[0] ?? '']: sha256 };
-  await writeFileAtomic(place, `${JSON.stringify(pins, undefined, 2)}\n`);
+  await writeFileAtomic(place, `${JSON.stringify(pins, undefined, 2)}\n`, 0o600);
   options.onNote?.(
     `No public source states the SHA-256 of ${file}. This download has ${sha256}; from now on, only that hash is accepted.`,
   );
@@ -156,10 +151,7 @@ export function withMirrors(urls: readonly string[], mirrors: readonly string[])
   return [...mirrored, ...urls];
 }
 
-/**
- * Throws `model_disk_full` if the weights do not fit in addition to what is there, counting archives together with
- * their unpacked size.
- */
+/** Throws `model_disk_full` if the weights, archives also unpacked, do not fit in addition to what is there. */
 async function checkDisk({ id, downloads }: CatalogueModel, folder: string, options: PullOptions): Promise<void> {
   const free = await (options.freeBytes?.(folder) ?? freeBytesOf(folder));
   const left = await Promise.all(
@@ -175,10 +167,8 @@ async function checkDisk({ id, downloads }: CatalogueModel, folder: string, opti
   const needed = left.reduce((sum, bytes) => sum + bytes, spareBytes);
   if (free >= needed) return;
   const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
-  throw new ModelError(
-    'model_disk_full',
-    `${id} needs ${megabytes(needed)} MB, and ${folder} has ${megabytes(free)} MB free. Free some space, or point DRAMATIS_DATA_DIR at another disk.`,
-  );
+  const detail = `${id} needs ${megabytes(needed)} MB, and ${folder} has ${megabytes(free)} MB free. Free some space, or point DRAMATIS_DATA_DIR at another disk.`;
+  throw new ModelError('model_disk_full', detail);
 }
 
 async function freeBytesOf(folder: string): Promise<number> {

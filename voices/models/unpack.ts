@@ -78,8 +78,8 @@ async function writeInside(folder: string, name: string, body: AsyncIterable<Buf
   if (!isInside || name.includes('\\') || name.includes('\0') || name.split('/').includes('..')) {
     throw new ModelError('model_corrupt', 'The archive contains a path outside its folder. Do not trust it.');
   }
-  await mkdir(path.dirname(place), { recursive: true });
-  const file = await open(place, 'w', 0o644);
+  await mkdir(path.dirname(place), { recursive: true, mode: 0o700 });
+  const file = await open(place, 'w', 0o600);
   try {
     for await (const block of body) await file.write(block);
     await file.datasync();

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { EngineError } from '../engine.ts';
+import { hashFile } from '../runtime/hash.ts';
 
 /** A file or folder of weights that the user provides. */
 export const weightsSchema = z.strictObject({
@@ -78,13 +78,7 @@ export async function hashOf(place: string): Promise<{ readonly bytes: number; r
 }
 
 async function hashOfFile(file: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  for await (const block of createReadStream(file, { highWaterMark: 1 << 20 })) {
-    hash.update(block as Buffer);
-    bytes += (block as Buffer).length;
-  }
-  return { bytes, sha256: hash.digest('hex') };
+  return { bytes: (await stat(file)).size, sha256: await hashFile(file) };
 }
 
 function missing(name: string, detail: string, cause?: unknown): EngineError {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openBase64 } from '../calls/base64-stream.ts';
 import type { Meter } from '../calls/calls.ts';
-import { badReply, brokenOff, errorWord, type Upstream } from '../calls/http-faults.ts';
+import { badReply, brokenOff, errorWord, readJson, type Upstream } from '../calls/http-faults.ts';
 import { isFormatFault, pcmBlocks, type PcmBlock } from '../calls/pcm-stream.ts';
 import { serverSentEvents } from '../calls/sse.ts';
 import { EngineError } from '../engine.ts';
@@ -40,10 +40,7 @@ interface Reading {
   readonly speaks: boolean;
 }
 
-/**
- * Reads a chat-completions stream with audio: text from `content` or `audio.transcript`; audio from `audio.data`, or as
- * WAVs from `content`. Chunks may split base64, and samples, at any byte.
- */
+/** Reads a stream with text in `content` or `audio.transcript`, and audio in `audio.data` or as WAVs in `content`. */
 export async function* readChatAudio(bytes: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<OmniPart> {
   const { upstream, meter, speaks } = reading;
   const sound = openSound(upstream);
@@ -82,10 +79,7 @@ function count({ usage }: Chunk, meter: Meter): void {
   meter.outputTokens = usage?.completion_tokens ?? meter.outputTokens ?? 0;
 }
 
-/**
- * Returns a function that takes the text of each chunk from one field only, the one that had text first. Some servers
- * fill both, which would duplicate the words.
- */
+/** Takes each chunk's text from one field only, the first that had any: some servers fill both with the same words. */
 function openWords(): (chunk: Chunk, choice: Choice) => string {
   let place: 'content' | 'transcript' | undefined;
   return ({ modality }, { delta }) => {
@@ -102,12 +96,7 @@ function soundIn({ modality }: Chunk, { delta }: Choice): string {
 }
 
 function readChunk(data: string, upstream: Upstream): Chunk {
-  let chunk: Chunk;
-  try {
-    chunk = chunkSchema.parse(JSON.parse(data));
-  } catch {
-    throw badReply(upstream, 'an invalid chunk of a reply');
-  }
+  const chunk = readJson(data, chunkSchema, upstream, 'an invalid chunk of a reply');
   if (chunk.error !== undefined && chunk.error !== null) {
     const word = errorWord(data);
     const detail = `the server reported an error in its stream${word === undefined ? '' : ` (${word})`}`;

@@ -1,10 +1,7 @@
 import { concatSamples } from '../audio.ts';
 import type { OmniPart } from '../omni.ts';
 
-/**
- * Limits of one turn of a full-duplex model, which always listens and may always speak; milliseconds of the model's own
- * audio.
- */
+/** Limits of one turn of a full-duplex model, in milliseconds of its own audio. */
 export interface DuplexTurnLimits {
   /** Length of the user's speech. */
   readonly userMs: number;

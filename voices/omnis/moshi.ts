@@ -19,10 +19,7 @@ const settings = z.strictObject({
   dialect: z.enum(['moshi', 'personaplex']).default('moshi'),
   /** PersonaPlex only: file in the server's folder of voices, used if "voices" names none for a character. */
   defaultVoice: z.string().min(1).default('NATF0.pt'),
-  /**
-   * PersonaPlex only: maximum length of the persona sent, in UTF-16 units. The model reads all of it before each reply,
-   * which takes seconds.
-   */
+  /** PersonaPlex only: persona sent at most, in UTF-16 units; the model takes seconds to read it before each reply. */
   personaCharacters: z.number().int().min(0).max(2_000).default(600),
   /** Silence that ends a reply, in milliseconds. */
   endSilenceMs: z.number().int().min(300).max(5_000).default(1_000),
@@ -39,12 +36,10 @@ const sampleRate = 24_000;
 /** Step of the model: it outputs one frame for each frame of input. */
 const frameMs = 80;
 const frameSamples = (sampleRate * frameMs) / 1_000;
-/**
- * Maximum lead of the audio sent over the audio received, in frames: more than the model's delay, and few enough that
- * little is computed in vain.
- */
+/** Maximum lead of audio sent over audio received, in frames: over the model's delay, and little computed in vain. */
 const framesAhead = 10;
-const kinds = { handshake: 0, audio: 1, text: 2, error: 5 } as const;
+const kinds = { handshake: 0, audio: 1, text: 2, control: 3, metadata: 4, error: 5, ping: 6 } as const;
+const kindsBeforeHandshake: ReadonlySet<number> = new Set([kinds.control, kinds.metadata, kinds.ping]);
 
 /**
  * Moshi or PersonaPlex: a full-duplex model, used turn by turn. Each reply is a conversation of its own: the model gets
@@ -61,11 +56,8 @@ export const adapter: Adapter<OmniModel, MoshiSettings> = {
       options.signal.throwIfAborted();
       const speech = speechIn(messages);
       if (speech === undefined) {
-        throw new EngineError(
-          context.name,
-          'ENGINE_REFUSED',
-          'this model accepts speech only, and the message is text',
-        );
+        const detail = 'this model accepts speech only, and the message is text';
+        throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
       }
       const url = urlOf(messages, options, chosen);
       yield* context.calls.stream(
@@ -163,17 +155,30 @@ async function* answer(
 }
 
 /**
- * Waits for the server's handshake; nothing may be sent before it. A server that is busy with another client withholds
- * it.
+ * Waits for the server's handshake, before which nothing may be sent; a busy server withholds it. The Rust server sends
+ * its metadata first.
  */
 async function handshake(socket: UpstreamSocket, context: EngineContext): Promise<void> {
   const { firstByteMs } = context.timeouts;
-  const message = await nextMessage(socket, context, firstByteMs).catch((cause: unknown) => {
+  const untilMs = performance.now() + firstByteMs;
+  const greeting = (): Promise<Buffer> => nextMessage(socket, context, Math.max(1, untilMs - performance.now()));
+  try {
+    for (;;) {
+      const [kind] = await greeting();
+      if (kind === kinds.handshake) return;
+      if (kind === kinds.error) throw modelFailed(context);
+      if (kind === undefined || !kindsBeforeHandshake.has(kind))
+        throw badReply(context, 'a message before its greeting');
+    }
+  } catch (cause) {
     if (!(cause instanceof EngineError) || cause.code !== 'ENGINE_TIMEOUT') throw cause;
     const detail = `no greeting within ${firstByteMs / 1_000} s. It serves one conversation at a time. Is it busy with another?`;
     throw new EngineError(context.name, 'ENGINE_TIMEOUT', detail);
-  });
-  if (message[0] !== kinds.handshake) throw badReply(context, 'a message before its greeting');
+  }
+}
+
+function modelFailed(context: EngineContext): EngineError {
+  return new EngineError(context.name, 'ENGINE_UNAVAILABLE', 'the model reported an error. Check its log.');
 }
 
 async function nextMessage(
@@ -245,10 +250,8 @@ async function openOutput(context: EngineContext): Promise<MoshiOutput> {
       switch (message[0]) {
         case kinds.text:
           return [body.toString('utf8')];
-        case kinds.error: {
-          const detail = 'the model reported an error. Check its log.';
-          throw new EngineError(context.name, 'ENGINE_UNAVAILABLE', detail);
-        }
+        case kinds.error:
+          throw modelFailed(context);
         case kinds.audio:
           try {
             return ogg.push(body).map(samplesOf);

@@ -18,10 +18,7 @@ const sampleRate = 24_000;
 const word =
   /\s*(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][\p{P}]*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+)\s*/gu;
 
-/**
- * Converts the output of an omni model into synthesizer chunks at 24 kHz. Text and audio arrive independently, so each
- * chunk gets the words estimated from the speaking rate. The joined chunk texts are everything the model said.
- */
+/** Converts the output of an omni model into chunks at 24 kHz, each with the words estimated from the speaking rate. */
 export async function* speechChunksOf(
   parts: AsyncIterable<OmniPart>,
   pace: OmniSpeakingRate,

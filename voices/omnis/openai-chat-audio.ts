@@ -35,10 +35,7 @@ const settings = z.strictObject({
   dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).default('openai'),
   /** Voice used if "voices" names none for a character. */
   defaultVoice: z.string().min(1).optional(),
-  /**
-   * `user`: prepends the persona to the first user message, for Qwen2.5-Omni, which speaks only under its own system
-   * message.
-   */
+  /** `user`: puts the persona into the first user message, as Qwen2.5-Omni speaks only under its own system message. */
   personaIn: z.enum(['system', 'user']).default('system'),
   /** System message to send if the persona is in the user message. */
   system: z.string().min(1).optional(),

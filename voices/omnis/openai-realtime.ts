@@ -6,7 +6,7 @@ import { openSocket } from '../calls/socket.ts';
 import type { CallOptions } from '../engine.ts';
 import type { OmniMessage, OmniModel, OmniOptions, OmniPart } from '../omni.ts';
 import { realtimeDialects, type RealtimeDialectName } from './realtime-dialects.ts';
-import { nextEvent, readResponse } from './realtime-events.ts';
+import { nextEvent, readResponse, sessionUpdated } from './realtime-events.ts';
 
 const settings = z.strictObject({
   /** Base URL including the API version, such as `wss://api.openai.com/v1`. */
@@ -35,7 +35,10 @@ export const adapter: Adapter<OmniModel, OpenaiRealtimeSettings> = {
     async check(options: CallOptions) {
       const socket = await openSocket(context, requestTo(chosen, context), options);
       try {
-        await nextEvent(socket, context, context.timeouts.firstByteMs);
+        if (realtimeDialects[chosen.dialect].reportsUnsupportedSettings === true) {
+          socket.send(JSON.stringify({ type: 'session.update', session: {} }));
+          await sessionUpdated(socket, context);
+        } else await nextEvent(socket, context, context.timeouts.firstByteMs);
         return `${new URL(chosen.baseUrl).host} opens sessions`;
       } finally {
         socket.close();
@@ -55,13 +58,14 @@ async function* ask(
   const socket = await openSocket(context, requestTo(chosen, context), { signal });
   const tell = (event: object): void => socket.send(JSON.stringify(event));
   try {
-    // Nothing may be sent before the server's first event.
-    await nextEvent(socket, context, context.timeouts.firstByteMs);
+    const confirms = dialect.reportsUnsupportedSettings === true;
+    // Nothing may be sent before the server's first event, except to speaches, which loses it under load.
+    if (!confirms) await nextEvent(socket, context, context.timeouts.firstByteMs);
     const voice = options.voice ?? chosen.defaultVoice;
-    const session = dialect.session(messages, { model: chosen.model, speaks, voice });
+    const session = dialect.session(messages, { ...options, model: chosen.model, voice });
     tell({ type: 'session.update', session: { ...session, ...chosen.extra } });
-    for (const event of await dialect.conversationEvents(messages)) tell(event);
-    tell({ type: 'response.create', response: dialect.response(options) });
+    if (confirms) await sessionUpdated(socket, context);
+    for (const event of await dialect.turnEvents(messages, options)) tell(event);
     yield* readResponse(socket, { upstream: context, meter, speaks });
   } finally {
     socket.close();

@@ -7,22 +7,24 @@ import { wavBytes } from '../dsp/wav.ts';
 export interface RealtimeDialect {
   /** Headers besides the API key. */
   readonly headers: Readonly<Record<string, string>>;
+  /** True: settings that the server does not take are reported as errors before `session.updated`, and the others apply. */
+  readonly reportsUnsupportedSettings?: boolean;
   /** Returns the session fields of `session.update`. */
   session(messages: readonly OmniMessage[], options: SessionOptions): object;
-  /** Returns the events that send the conversation, its last message included. */
-  conversationEvents(messages: readonly OmniMessage[]): Promise<readonly object[]>;
-  /** Returns the response fields of `response.create`. */
-  response(options: Pick<OmniOptions, 'maxTokens'>): object;
+  /** Returns the events that send the conversation, its last message included, and request the response. */
+  turnEvents(messages: readonly OmniMessage[], options: TurnOptions): Promise<readonly object[]>;
 }
 
-export interface SessionOptions {
+type TurnOptions = Pick<OmniOptions, 'maxTokens'>;
+
+export interface SessionOptions extends TurnOptions {
   readonly model: string;
   readonly speaks: boolean;
   /** Absent: the model's default. */
   readonly voice?: string | undefined;
 }
 
-export type RealtimeDialectName = 'openai' | 'beta' | 'qwen' | 'glm';
+export type RealtimeDialectName = 'openai' | 'beta' | 'speaches' | 'qwen' | 'glm';
 
 /** Input rate of OpenAI's API, and output rate of all of them, in hertz. */
 const sampleRate = 24_000;
@@ -43,16 +45,51 @@ const openai: RealtimeDialect = {
       audio: { input: { format, ...turnsAreOurs }, output: { format, ...(voice === undefined ? {} : { voice }) } },
     };
   },
-  conversationEvents: async (messages) => itemsOf(messages, 'output_text'),
-  response: ({ maxTokens }) => limited(maxTokens, 'max_output_tokens'),
+  turnEvents: async (messages, { maxTokens }) => [
+    ...itemsOf(messages, 'output_text'),
+    asked(limited(maxTokens, 'max_output_tokens')),
+  ],
 };
 
-/** OpenAI's beta API, and servers that still implement it, such as speaches. */
+/** OpenAI's beta API, and another Dramatis server. */
 const beta: RealtimeDialect = {
   headers: { 'openai-beta': 'realtime=v1' },
   session: (messages, options) => ({ ...flatSession(messages, options), ...turnsAreOurs }),
-  conversationEvents: async (messages) => itemsOf(messages, 'text'),
-  response: ({ maxTokens }) => limited(maxTokens, 'max_response_output_tokens'),
+  turnEvents: async (messages, { maxTokens }) => [
+    ...itemsOf(messages, 'text'),
+    asked(limited(maxTokens, 'max_response_output_tokens')),
+  ],
+};
+
+/**
+ * speaches: the beta API without audio formats, and with speech through the input buffer only. Turn detection cannot be
+ * turned off and makes the response to committed speech; at threshold 1 its VAD hears none, so that it ends no turn.
+ */
+const speaches: RealtimeDialect = {
+  headers: {},
+  reportsUnsupportedSettings: true,
+  session: (messages, { speaks, voice, maxTokens }) => ({
+    modalities: speaks ? ['text', 'audio'] : ['text'],
+    instructions: persona(messages),
+    turn_detection: {
+      type: 'server_vad',
+      threshold: 1,
+      prefix_padding_ms: 0,
+      silence_duration_ms: 550,
+      create_response: true,
+    },
+    ...(voice === undefined ? {} : { voice }),
+    ...limited(maxTokens, 'max_response_output_tokens'),
+  }),
+  async turnEvents(messages) {
+    const last = messages.at(-1);
+    const written = (each: OmniMessage): boolean => each.text !== '' && each.sound === undefined;
+    if (last?.sound === undefined) return [...itemsOf(messages.filter(written), 'text'), asked({})];
+    const speech = await appended(last.sound, { sampleRate, pieceMs: 3_000 }, async (samples) =>
+      pcm16FromFloats(samples),
+    );
+    return [...itemsOf(messages.filter(written), 'text'), ...speech, committed];
+  },
 };
 
 /** Qwen-Omni on Alibaba Cloud: takes the conversation so far in its instructions, and audio at 16 kHz. */
@@ -63,14 +100,13 @@ const qwen: RealtimeDialect = {
     instructions: personaAndTalk(messages),
     ...turnsAreOurs,
   }),
-  conversationEvents: (messages) => lastSaid(messages, async (samples) => pcm16FromFloats(samples)),
-  response: () => ({}),
+  turnEvents: async (messages) => [
+    ...(await lastSaid(messages, async (samples) => pcm16FromFloats(samples))),
+    asked({}),
+  ],
 };
 
-/**
- * GLM-Realtime: like Qwen-Omni, but each piece of audio is a WAV, and server-side turn detection is off only if the
- * session sets `client_vad`.
- */
+/** GLM-Realtime: like Qwen-Omni, but audio comes as WAVs, and `client_vad` turns server-side turn detection off. */
 const glm: RealtimeDialect = {
   headers: {},
   session: (messages, options) => ({
@@ -82,11 +118,25 @@ const glm: RealtimeDialect = {
     turn_detection: { type: 'client_vad' },
     beta_fields: { chat_mode: 'audio', tts_source: 'e2e', auto_search: false },
   }),
-  conversationEvents: (messages) => lastSaid(messages, (samples) => wavBytes(samples, buffered.sampleRate)),
-  response: () => ({}),
+  turnEvents: async (messages) => [
+    ...(await lastSaid(messages, (samples) => wavBytes(samples, buffered.sampleRate))),
+    asked({}),
+  ],
 };
 
-export const realtimeDialects: Readonly<Record<RealtimeDialectName, RealtimeDialect>> = { openai, beta, qwen, glm };
+export const realtimeDialects: Readonly<Record<RealtimeDialectName, RealtimeDialect>> = {
+  openai,
+  beta,
+  speaches,
+  qwen,
+  glm,
+};
+
+const committed = { type: 'input_audio_buffer.commit' };
+
+function asked(response: object): object {
+  return { type: 'response.create', response };
+}
 
 function flatSession(messages: readonly OmniMessage[], { speaks, voice }: SessionOptions): object {
   return {
@@ -137,16 +187,17 @@ async function lastSaid(
   const { text, sound } = last;
   return [
     ...(text === '' ? [] : [created({ role: last.role, text }, 'text')]),
-    ...(sound === undefined ? [] : [...(await appended(sound, encode)), { type: 'input_audio_buffer.commit' }]),
+    ...(sound === undefined ? [] : [...(await appended(sound, buffered, encode)), committed]),
   ];
 }
 
 async function appended(
   { samples, sampleRate: from }: OmniAudio,
+  { sampleRate: to, pieceMs }: { readonly sampleRate: number; readonly pieceMs: number },
   encode: (samples: Float32Array) => Promise<Buffer>,
 ): Promise<readonly object[]> {
-  const pieces = new Rechunker((buffered.sampleRate * buffered.pieceMs) / 1_000);
-  const heard = resample(samples, from, buffered.sampleRate);
+  const pieces = new Rechunker((to * pieceMs) / 1_000);
+  const heard = resample(samples, from, to);
   const cut = [...pieces.push(heard), pieces.flush()].filter(({ length }) => length > 0);
   const encoded = await Promise.all(cut.map(encode));
   return encoded.map((bytes) => ({ type: 'input_audio_buffer.append', audio: bytes.toString('base64') }));

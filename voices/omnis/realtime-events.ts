@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { floatsFromPcm16 } from '../audio.ts';
 import { openBase64 } from '../calls/base64-stream.ts';
 import type { Meter } from '../calls/calls.ts';
-import { badReply, brokenOff, type Upstream } from '../calls/http-faults.ts';
+import { brokenOff, readJson, type Upstream } from '../calls/http-faults.ts';
 import type { UpstreamSocket } from '../calls/socket.ts';
 import { EngineError } from '../engine.ts';
 import type { OmniPart } from '../omni.ts';
@@ -47,16 +47,23 @@ interface Reading {
 
 /** Returns the next event, which must arrive within `limitMs`. Throws on an error event. */
 export async function nextEvent(socket: UpstreamSocket, upstream: Upstream, limitMs: number): Promise<RealtimeEvent> {
-  const message = await socket.receive(limitMs);
-  if (message === undefined) throw brokenOff(upstream);
-  let event: RealtimeEvent;
-  try {
-    event = eventSchema.parse(JSON.parse(message.toString()));
-  } catch {
-    throw badReply(upstream, 'a message that is not a Realtime API event');
-  }
+  const event = await readEvent(socket, upstream, limitMs);
   if (event.type === 'error') throw faultOf(event.error, upstream);
   return event;
+}
+
+/** Waits for `session.updated`. Error events before it are settings that the server does not take. */
+export async function sessionUpdated(socket: UpstreamSocket, upstream: Upstream): Promise<void> {
+  for (;;) {
+    const { type } = await readEvent(socket, upstream, upstream.timeouts.firstByteMs);
+    if (type === 'session.updated') return;
+  }
+}
+
+async function readEvent(socket: UpstreamSocket, upstream: Upstream, limitMs: number): Promise<RealtimeEvent> {
+  const message = await socket.receive(limitMs);
+  if (message === undefined) throw brokenOff(upstream);
+  return readJson(message.toString(), eventSchema, upstream, 'a message that is not a Realtime API event');
 }
 
 /** Reads one response, from its request to its `response.done`. */
@@ -111,9 +118,7 @@ function endOf({ response }: RealtimeEvent, upstream: Upstream): Extract<OmniPar
   };
 }
 
-/**
- * Maps the server's error code to an `EngineError`. The server's message is left out, because it may quote the user.
- */
+/** Maps the server's error code; its message is left out, because it may quote the user. */
 function faultOf(error: RealtimeEvent['error'], { name, settingNames }: Upstream): EngineError {
   const code = error?.code ?? error?.type ?? '';
   const word = /^[A-Za-z][\w.-]{2,60}$/.test(code) ? ` (${code})` : '';
@@ -123,9 +128,6 @@ function faultOf(error: RealtimeEvent['error'], { name, settingNames }: Upstream
   if (/rate_limit|quota|session_expired|server_error|internal|ENGINE_UNAVAILABLE|ENGINE_TIMEOUT/i.test(code)) {
     return new EngineError(name, 'ENGINE_UNAVAILABLE', `the server failed or is overloaded${word}. Try again later.`);
   }
-  return new EngineError(
-    name,
-    'ENGINE_REFUSED',
-    `the server rejected the request${word}. Check ${settingNames.model}, and that the model has the voice.`,
-  );
+  const detail = `the server rejected the request${word}. Check ${settingNames.model}, and that the model has the voice.`;
+  return new EngineError(name, 'ENGINE_REFUSED', detail);
 }

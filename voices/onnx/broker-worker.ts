@@ -19,10 +19,7 @@ const device = openProcess<DeviceRequest, DeviceAnswer>({
   patienceMs: 1_000,
 });
 const answers = new Map<string, BroadcastChannel>();
-/**
- * Providers under which the process ended while loading a model, with the reason: each retry would take all other
- * models down again.
- */
+/** Providers under which loading a model ended the process, and why: a retry would take all other models down again. */
 const fatal = new Map<Provider, string>();
 
 const requests = new BroadcastChannel(name);

@@ -3,10 +3,7 @@ import { env, InferenceSession } from 'onnxruntime-node';
 import { cudaLibrary } from './cuda-library.ts';
 import { firstLineOf } from './first-line.ts';
 
-/**
- * Creates an ONNX Runtime session. If CUDA fails, says what is missing: the runtime only prints it, and throws the same
- * error for everything.
- */
+/** Creates a session. If CUDA fails, says what is missing, which the runtime only prints. */
 export async function createSession(
   file: string | Uint8Array,
   options: InferenceSession.SessionOptions,

@@ -39,10 +39,7 @@ export interface DeviceSessions {
   run(request: Extract<DeviceRequest, { run: string }>): Promise<DeviceAnswer>;
 }
 
-/**
- * Estimated memory per byte of weights, covering weights and work buffers; the runtime offers no way to query it or to
- * set a limit (onnxruntime #23176).
- */
+/** Estimated memory per byte of weights; the runtime can neither report nor limit it (onnxruntime #23176). */
 const timesWeights = 2;
 
 interface Held {
@@ -50,10 +47,7 @@ interface Held {
   readonly session: Promise<Session>;
 }
 
-/**
- * Opens the sessions of a device. `capMb` is compared with twice the size of each model's weights, each counted once. A
- * model that failed once is not tried again: both `open` and `run` reject with the reason.
- */
+/** `capMb` limits twice the size of all weights. A model that failed once is not tried again: both methods reject. */
 export function openDeviceSessions(create: CreateOnDevice, capMb: number | undefined): DeviceSessions {
   const held = new Map<string, Held>();
   const failed = new Map<string, string>();

@@ -3,10 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { BroadcastChannel, getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { startDevice, type DeviceChannel } from './device.ts';
 
-/**
- * Execution providers for models, in the usual order. `webgpu` is part of the npm package; `cuda` is installed
- * separately (see the README).
- */
+/** In the usual order. `webgpu` is part of the npm package; `cuda` is installed separately (see the README). */
 export const providers = ['cuda', 'webgpu', 'cpu'] as const;
 export type Provider = (typeof providers)[number];
 
@@ -40,10 +37,7 @@ interface SharedPlan extends ExecutionPlan {
   readonly device: DeviceChannel | undefined;
 }
 
-/**
- * Sets the plan for all model threads that this process starts from now on. Setting an equal plan again keeps its
- * device.
- */
+/** Sets the plan for model threads started from now on; setting an equal plan again keeps its device. */
 export function planExecution(plan: ExecutionPlan): void {
   const { device: _device, ...current } = sharedPlan() ?? {};
   if (isDeepStrictEqual(current, plan)) return;

@@ -17,6 +17,13 @@ import { tensorOf, type DeviceAnswer, type LoadRequest, type DeviceRequest } fro
 export type ModelSession = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
 
 type Options = Omit<InferenceSession.SessionOptions, 'executionProviders'>;
+/** Options of a model on one CPU thread. */
+export const oneThread = {
+  intraOpNumThreads: 1,
+  interOpNumThreads: 1,
+  executionMode: 'sequential',
+  graphOptimizationLevel: 'all',
+} as const;
 
 /** Creates a session on one provider; tests inject their own. */
 export type CreateSession = (provider: Provider, file: string | Uint8Array, options: Options) => Promise<ModelSession>;
@@ -75,10 +82,8 @@ function withSpare(session: ModelSession, takeOver: (why: string) => Promise<Mod
   return { inputNames, outputNames, inputMetadata, run };
 }
 
-type Session = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
-
 /** Loads a model on the device. Rejects with a message for the user if that fails; so does a failing run. */
-async function openOnDevice(line: DeviceChannel, order: LoadRequest): Promise<Session> {
+async function openOnDevice(line: DeviceChannel, order: LoadRequest): Promise<ModelSession> {
   const opened = await ask(line, { open: order });
   if (!('session' in opened)) throw new Error('the device returned no session');
   const { session, inputNames, outputNames, inputMetadata } = opened;

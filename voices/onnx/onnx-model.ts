@@ -1,7 +1,7 @@
 import { EngineError } from '../engine.ts';
 import type { ExecutedModel } from './execution.ts';
 import { hashFile } from '../runtime/hash.ts';
-import { openModelSession, type ModelSession } from './model-session.ts';
+import { oneThread, openModelSession, type ModelSession } from './model-session.ts';
 
 /** A model file that the user provides. */
 export interface ModelFile {
@@ -12,10 +12,7 @@ export interface ModelFile {
   readonly advice: string;
 }
 
-/**
- * SHA-256 of a model file as lower-case hex. Throws `ENGINE_MISSING` if there is no such file or, with `expected`, if
- * the hash differs.
- */
+/** SHA-256 as lower-case hex; throws `ENGINE_MISSING` if there is no such file, or if it is not `expected`. */
 export async function hashModel({ engine, path, advice }: ModelFile, expected?: string): Promise<string> {
   const found = await hashFile(path).catch((cause: unknown) => {
     throw new EngineError(engine, 'ENGINE_MISSING', `its weights are not at ${path}: ${advice}`, cause);
@@ -25,17 +22,9 @@ export async function hashModel({ engine, path, advice }: ModelFile, expected?: 
   throw new EngineError(engine, 'ENGINE_MISSING', detail);
 }
 
-/**
- * Loads a model to run on one CPU thread, or on the device that the execution plan assigns to it. Throws
- * `ENGINE_MISSING` if it cannot be loaded. Blocks, so it must be called in a worker thread.
- */
+/** Loads a model on one CPU thread or its planned device, blocking; throws `ENGINE_MISSING` if that fails. */
 export async function loadModel({ engine, path, advice }: ModelFile, model: ExecutedModel): Promise<ModelSession> {
-  return openModelSession(model, path, {
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-  }).catch((cause: unknown) => {
+  return openModelSession(model, path, oneThread).catch((cause: unknown) => {
     throw new EngineError(engine, 'ENGINE_MISSING', `${path} cannot be loaded: ${advice}`, cause);
   });
 }

@@ -1,3 +1,4 @@
+import { concatSamples } from '../audio.ts';
 import { createTwinDft } from '../dsp/dft.ts';
 import { energyIn, slaneyBands } from '../dsp/mel-bands.ts';
 
@@ -32,12 +33,7 @@ const powers = [new Float64Array(edgeSamples + 1), new Float64Array(edgeSamples 
 export function dnsmosWindows(samples: Float32Array): Float32Array[] {
   if (samples.length === 0) return [];
   let sound = samples;
-  while (sound.length < dnsmosWindowSamples) {
-    const doubled = new Float32Array(2 * sound.length);
-    doubled.set(sound);
-    doubled.set(sound, sound.length);
-    sound = doubled;
-  }
+  while (sound.length < dnsmosWindowSamples) sound = concatSamples([sound, sound]);
   const count = Math.trunc(Math.floor(sound.length / dnsmosSampleRate) - windowSeconds) + 1;
   const starts = Array.from({ length: count }, (_, index) => index).filter(isWhole);
   return starts.map((index) => {
@@ -73,10 +69,7 @@ export function dnsmosMel(window: Float32Array): Float32Array<ArrayBuffer> {
   return values;
 }
 
-/**
- * The reference code multiplies seconds in floating point and leaves out windows that come out one sample short, the
- * first being the 8th. We do the same, so that scores are comparable with published ones.
- */
+/** For comparable scores: the reference drops windows that float arithmetic makes a sample short, first the 8th. */
 function isWhole(index: number): boolean {
   return Math.trunc((index + windowSeconds) * dnsmosSampleRate) - index * dnsmosSampleRate >= dnsmosWindowSamples;
 }

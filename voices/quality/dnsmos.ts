@@ -47,10 +47,7 @@ export type DnsmosRequest =
   | { readonly type: 'resample'; readonly samples: Float32Array<ArrayBuffer>; readonly sampleRate: number }
   | { readonly type: 'judge'; readonly windows: readonly Float32Array<ArrayBuffer>[] };
 
-/**
- * The resampled recording, or the model output for each window: raw signal, background and overall, then P.808's score
- * if that is loaded.
- */
+/** The resampled recording, or each window's raw signal, background, overall and, if loaded, P.808 score. */
 export interface DnsmosReply {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly scores: readonly (readonly number[])[];

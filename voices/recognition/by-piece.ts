@@ -4,6 +4,7 @@ import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 import { checkRate } from '../audio.ts';
+import { readGrowingText, readModelText } from './model-text.ts';
 import { DecodeAhead, joinTexts, type DecodedText, type Urgency } from './decode-ahead.ts';
 
 /** Transcript of one piece of audio. */
@@ -21,7 +22,7 @@ export interface DecodeOptions extends CallOptions {
   readonly onText: (text: string) => void;
 }
 
-/** Engine that transcribes one piece of audio per request. */
+/** Engine that transcribes one piece of audio per request; its texts may hold the model's tags. */
 export interface PieceDecoder {
   /** BCP 47 primary tags. */
   readonly languages: readonly string[];
@@ -56,9 +57,15 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
         onText: (text: string) => void,
       ): Promise<PieceTranscript> =>
         calls.once(
-          ({ signal: given, meter }) => {
+          async ({ signal: given, meter }) => {
             meter.audioSeconds = samples.length / sampleRate;
-            return decoder.decode(samples, { signal: given, meter, language, onText });
+            const onGrowing = (grown: string): void => {
+              const known = readGrowingText(grown);
+              if (known !== '') onText(known);
+            };
+            const decoded = await decoder.decode(samples, { signal: given, meter, language, onText: onGrowing });
+            const heard = readModelText(decoded.text);
+            return { ...decoded, text: heard.text, language: decoded.language ?? heard.language };
           },
           { signal: dropped, owner },
         );

@@ -4,6 +4,7 @@ import type { EngineContext } from '../calls/context.ts';
 import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
+import { readGrowingText, readModelText } from './model-text.ts';
 import { RetainedAudio, type LiveAudio } from './live-audio.ts';
 
 /** Engine that decodes during speech, over one connection per utterance. */
@@ -12,10 +13,7 @@ export interface StreamDecoder {
   readonly languages: readonly string[];
   /** Length of the blocks it takes, in milliseconds. */
   readonly blockMs: number;
-  /**
-   * Decodes one utterance at 16 kHz; yields the whole text so far each time it changes. Ends after the server's last
-   * result.
-   */
+  /** Decodes one utterance at 16 kHz; yields the whole text so far when it changes, up to the server's last result. */
   transcribe(
     sound: LiveAudio,
     options: CallOptions & { readonly language?: string | undefined; readonly meter: Meter },
@@ -57,14 +55,17 @@ export function recognizeByStream(decoder: StreamDecoder, { name, calls }: Engin
           (call) => metered(decoder.transcribe(recording, { ...call, language }), call.meter, heard),
           { signal: both },
         );
-        let text = '';
-        for await (const known of hypotheses) {
+        let written = '';
+        let shown = '';
+        for await (written of hypotheses) {
           recording.forget();
-          if (known === text) continue;
-          text = known;
-          yield { type: 'transcript-partial', text };
+          const known = readGrowingText(written);
+          if (known === shown) continue;
+          shown = known;
+          yield { type: 'transcript-partial', text: known };
         }
-        yield { type: 'transcript-final', text, ...(language === undefined || text === '' ? {} : { language }) };
+        const { text, language: stated = language } = readModelText(written);
+        yield { type: 'transcript-final', text, ...(stated === undefined || text === '' ? {} : { language: stated }) };
       } finally {
         gone.abort(new Error('the caller stopped reading'));
       }

@@ -7,10 +7,7 @@ import { resample } from '../dsp/resampler.ts';
 /** Longest utterance that is kept for the next engine; a longer one fails with its current engine. */
 const mostKeptMs = 600_000;
 
-/**
- * Makes one recognizer from several: if one fails, the next decodes the utterance from its beginning and continues with
- * it. Partials may have been shown by then; the later ones replace them. Throws the error of the last one.
- */
+/** If one recognizer fails, the next decodes the utterance from its beginning. Throws the error of the last one. */
 export function fallbackRecognizer(recognizers: readonly [SpeechRecognizer, ...SpeechRecognizer[]]): SpeechRecognizer {
   const [first, ...others] = recognizers;
   if (others.length === 0) return first;

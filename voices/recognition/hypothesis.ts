@@ -15,11 +15,11 @@ export interface Hypothesis {
   readonly seconds: number;
   /** Second decoding of the audio, made because the first was doubtful. */
   readonly second?: Hypothesis;
+  /** Decoding of the same short audio with more silence around it, in which only a one-word command counts. */
+  readonly padded?: Hypothesis;
 }
 
-/**
- * `babble`: words that were not said, as speech in another language produces. `mumble`: words too uncertain to act on.
- */
+/** `babble`: words that were not said, as from speech in another language. `mumble`: words too uncertain to act on. */
 export type HypothesisVerdict = 'words' | 'nothing' | 'babble' | 'mumble';
 
 export type FinalTranscript = Extract<TranscriptPart, { type: 'transcript-final' }>;
@@ -54,11 +54,42 @@ const babbleTokens = 8;
 
 const latinShare = 0.9;
 
+/** One-word commands. Said alone they are so short that the model is unsure of them, or repeats them in a loop. */
+const commands = new Set('stop wait no nope what sorry listen hey'.split(' '));
+
+/** Longest audio, silence before and after included, that is judged as one command. */
+const longestCommandSeconds = 1.6;
+
+/** Least probability of the command as the first word; in the bench, misheard "mm-hm" and "er" are below. */
+const leastCommand = 0.18;
+
+/** Returns the one word of short audio in which the model heard nothing but a command; otherwise undefined. */
+function commandIn({ text, logProbabilities, silenceLogProbability, forced, seconds }: Hypothesis): string | undefined {
+  const [word, ...others] = text.match(/\p{L}+/gu) ?? [];
+  if (word === undefined || seconds > longestCommandSeconds || !commands.has(word.toLowerCase())) return undefined;
+  // A loop may end in the middle of the word.
+  if (!others.every((other) => word.toLowerCase().startsWith(other.toLowerCase()))) return undefined;
+  const isSpeech = forced ? 1 - Math.exp(silenceLogProbability) : 1;
+  return isSpeech * Math.exp(logProbabilities[0] ?? -Infinity) >= leastCommand ? word : undefined;
+}
+
+/** Returns the hypothesis of a one-word command that the model misheard at first or repeated in a loop; others as they are. */
+export function withCommand({ padded, ...first }: Hypothesis): Hypothesis {
+  if (commandIn(first) !== undefined && judgeWords(first) === 'words') return first;
+  const heard = [first, padded].find((one) => one !== undefined && commandIn(one) !== undefined);
+  if (heard === undefined) return first;
+  return { ...heard, text: `${commandIn(heard)}${heard.text.includes('?') ? '?' : '.'}` };
+}
+
 /**
- * Judges whether the words of a hypothesis were said. Text in another script or in a loop was not; otherwise the score
- * decides. Silence, noise and music give no words at all, or a few forced ones.
+ * Judges if the words were said: a command alone was; words in another script or in a loop were not; otherwise the score
+ * decides.
  */
 export function judge(hypothesis: Hypothesis): HypothesisVerdict {
+  return commandIn(hypothesis) === undefined ? judgeWords(hypothesis) : 'words';
+}
+
+function judgeWords(hypothesis: Hypothesis): HypothesisVerdict {
   const { text, logProbabilities, silenceLogProbability, forced: reluctant } = hypothesis;
   const letters = text.match(/\p{L}/gu) ?? [];
   const isEmpty = letters.length === 0 && !/\p{N}/u.test(text);

@@ -4,10 +4,7 @@ interface AudioListener {
   end(): void;
 }
 
-/**
- * 16-bit little-endian PCM of one utterance as it arrives, for one listener at a time, which gets it from the
- * beginning.
- */
+/** 16-bit little-endian PCM of one utterance as it arrives; one listener at a time gets it from the beginning. */
 export interface LiveAudio {
   /** Delivers the blocks so far, then those that arrive. Returns a function that stops it. */
   follow(listener: AudioListener): () => void;

@@ -5,8 +5,10 @@ export type FunasrMode = '2pass' | 'online' | 'offline';
 
 /** Message of the server. */
 export interface FunasrResult {
-  readonly mode: string;
+  /** Absent: a message without words. */
+  readonly mode?: string | undefined;
   readonly text: string;
+  readonly spk_name?: string | undefined;
   readonly is_final?: boolean | undefined;
   readonly is_end?: boolean | undefined;
 }
@@ -24,18 +26,20 @@ export interface FunasrText {
 
 /**
  * Assembles the transcript: words of the first pass are appended, the second pass replaces them. The servers mark the
- * last result in opposite ways: `is_final` is the end of the stream for the C++ server, and means that somebody is
- * speaking for the Python server. So a change of the flag marks the end; if the flag has never changed, the caller has
- * to wait for more.
+ * last result in different ways. For the C++ server, `is_final` is the end of the stream. The Python server sets it in
+ * every result of the second pass and confirms the end with `is_end`; a result with `spk_name` identifies it. Its older
+ * versions confirm nothing, and `is_final` means that somebody is speaking. So a change of the flag marks the end for a
+ * server that is not identified; if the flag has never changed, the caller has to wait for more.
  */
 export function openFunasrText(mode: FunasrMode): FunasrText {
   const corrected: string[] = [];
   let early = '';
   let hasEnded = false;
   let firstFinal: boolean | undefined;
+  let confirmsEnd = false;
   let state: FunasrText['state'] = 'under-way';
   const decides = (result: FunasrResult): boolean =>
-    hasEnded && (mode === 'online' || result.mode.endsWith('offline') || result.text === '');
+    hasEnded && !confirmsEnd && (mode === 'online' || isSecondPass(result) || result.text === '');
   return {
     get text() {
       return joinTexts([...corrected, withoutLeadingMarks(early)]);
@@ -50,19 +54,24 @@ export function openFunasrText(mode: FunasrMode): FunasrText {
       hasEnded = true;
     },
     take(result) {
-      if (result.mode.endsWith('offline')) {
+      confirmsEnd ||= result.spk_name !== undefined;
+      if (isSecondPass(result)) {
         // An empty second pass does not discard the text of the first.
         corrected.push(withoutLeadingMarks(result.text === '' ? early : result.text));
         early = '';
       } else {
         early += result.text;
       }
-      firstFinal ??= result.is_final;
-      if (result.is_end === true) state = 'over';
+      if (result.mode !== undefined) firstFinal ??= result.is_final;
+      if (result.is_end === true || (hasEnded && result.mode === undefined && result.is_final === true)) state = 'over';
       else if (!decides(result)) state = 'under-way';
       else state = result.is_final !== firstFinal ? 'over' : 'maybe-over';
     },
   };
+}
+
+function isSecondPass({ mode = '' }: FunasrResult): boolean {
+  return mode.endsWith('offline');
 }
 
 /** Removes leading punctuation, which belongs to the sentence before. */

@@ -3,7 +3,7 @@ import { baseUrlSchema, bearer } from '../calls/base-url.ts';
 import type { Meter } from '../calls/calls.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { openDeadline } from '../calls/deadline.ts';
-import { badReply, brokenOff } from '../calls/http-faults.ts';
+import { badReply, brokenOff, readJson } from '../calls/http-faults.ts';
 import { openSocket } from '../calls/socket.ts';
 import type { CallOptions } from '../engine.ts';
 import { languageTags } from '../text/language-tags.ts';
@@ -82,8 +82,9 @@ async function* transcribe(
       if (message === 'silence') return;
       if (message === undefined) throw brokenOff(context);
       if (Buffer.isBuffer(message)) throw badReply(context, 'binary data instead of text');
-      const result = resultIn(message);
-      if (result === undefined) throw badReply(context, 'a message that is not a FunASR result');
+      const result = readJson(message, resultSchema, context, 'a message that is not a FunASR result');
+      // The C++ server reports an error as text without a mode.
+      if (result.mode === undefined && result.text !== '') throw badReply(context, 'an error instead of a transcript');
       text.take(result);
       if (text.state === 'maybe-over') deadline.clear();
       else if (text.hasEnded) deadline.expect(betweenBytesMs);
@@ -127,17 +128,12 @@ function beginning({ mode, hotwords, extra }: FunasrSettings): object {
   };
 }
 
+/** The C++ server leaves `mode` out of a message without words; its last message may be one. */
 const resultSchema = z.object({
-  mode: z.enum(['2pass-online', '2pass-offline', 'online', 'offline', '2pass']),
+  mode: z.enum(['2pass-online', '2pass-offline', 'online', 'offline', '2pass']).optional(),
   text: z.string().default(''),
+  /** Only the Python server names a speaker. */
+  spk_name: z.string().optional(),
   is_final: z.boolean().optional(),
   is_end: z.boolean().optional(),
 });
-
-function resultIn(message: string): z.infer<typeof resultSchema> | undefined {
-  try {
-    return resultSchema.parse(JSON.parse(message));
-  } catch {
-    return undefined;
-  }
-}

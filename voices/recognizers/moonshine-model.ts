@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import llamaTokenizer from 'llama-tokenizer-js';
 import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
-import { openModelSession, type ModelSession } from '../onnx/model-session.ts';
+import { oneThread, openModelSession, type ModelSession } from '../onnx/model-session.ts';
 import { isDoubtful, type Hypothesis } from '../recognition/hypothesis.ts';
 import { mostLikelyToken, logProbabilityOf } from './greedy-decoding.ts';
 
@@ -16,10 +16,7 @@ export interface MoonshineModelOptions {
 
 /** Loaded model of Moonshine tiny. */
 export interface MoonshineModel {
-  /**
-   * Decodes mono audio at 16 kHz, 0.1 to 30 seconds, greedily: the same audio always gives the same hypothesis. With
-   * `carefully`, doubtful audio is decoded a second time.
-   */
+  /** Decodes mono audio at 16 kHz, 0.1 to 30 s, deterministically; with `carefully`, doubtful audio a second time. */
   decode(samples: Float32Array, options: { readonly carefully: boolean }): Promise<Hypothesis>;
 }
 
@@ -40,6 +37,9 @@ const spareTokens = 4;
  * noise and music it is nearly always surer; after a second of silence it may drop good speech at far less.
  */
 const sureOfSilence = -0.05;
+
+/** Length up to which audio may be a single word, and the silence of which it gets more: the model mishears "no" in it. */
+const oneWord = { samples: 17_600, paddingSamples: 3_200, marginSamples: 4_608, tailSamples: 1_024 };
 
 /** Audio that the second decoding leaves out at the start, 128 ms; mostly silence. */
 const secondCutSamples = 2_048;
@@ -66,20 +66,33 @@ export async function loadMoonshine(options: MoonshineModelOptions): Promise<Moo
   };
   return {
     async decode(samples, { carefully }) {
-      const first = await decodeOnce(samples);
+      const isOneWord = carefully && samples.length <= oneWord.samples;
+      const padded = isOneWord ? await decodeOnce(withMoreSilence(samples)) : undefined;
+      const first = { ...(await decodeOnce(samples)), ...(padded === undefined ? {} : { padded }) };
       if (!carefully || samples.length < 3 * secondCutSamples || !isDoubtful(first)) return first;
       return { ...first, second: await decodeOnce(samples.subarray(secondCutSamples)) };
     },
   };
 }
 
+/** Repeats the silence before the word, and what comes after it. */
+function withMoreSilence(samples: Float32Array): Float32Array {
+  const { paddingSamples, marginSamples, tailSamples } = oneWord;
+  const longer = new Float32Array(samples.length + 2 * paddingSamples);
+  longer.set(samples, paddingSamples);
+  const margin = Math.max(1, Math.min(marginSamples, samples.length >> 1));
+  for (let index = 0; index < paddingSamples; index += 1) {
+    longer[paddingSamples - 1 - index] = samples[index % margin] ?? 0;
+    longer[paddingSamples + samples.length + index] = samples[samples.length - 1 - (index % tailSamples)] ?? 0;
+  }
+  return longer;
+}
+
 async function loadSession(path: string, threads: number, outputs: readonly string[]): Promise<ModelSession> {
   if (!existsSync(path)) throw new EngineError(name, 'ENGINE_MISSING', `${path} is missing: ${advice}`);
   const session = await openModelSession('moonshine', path, {
+    ...oneThread,
     intraOpNumThreads: threads,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
     // Weights are unpacked once and not in each step, which takes a third less time; idle threads do not spin.
     extra: { session: { disable_quant_qdq: '1', intra_op: { allow_spinning: '0' } } },
   }).catch((cause: unknown) => {

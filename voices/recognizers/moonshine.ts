@@ -6,7 +6,7 @@ import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
 import { checkRate } from '../audio.ts';
 import { DecodeAhead, type DecodeAheadOptions, type Urgency } from '../recognition/decode-ahead.ts';
-import { finalTranscript, confidenceOf, judge, type Hypothesis } from '../recognition/hypothesis.ts';
+import { finalTranscript, confidenceOf, judge, withCommand, type Hypothesis } from '../recognition/hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 
@@ -19,9 +19,7 @@ export interface MoonshineOptions {
   readonly modelDirectory?: string;
 }
 
-/**
- * Piece of mono audio at 16 kHz. `carefully` is for finals: a doubtful result is decoded twice, unlike for partials.
- */
+/** Mono audio at 16 kHz. `carefully` is for finals: a doubtful result is decoded twice, unlike for partials. */
 export interface MoonshineRequest {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly carefully: boolean;
@@ -92,6 +90,7 @@ export function moonshineOn(decoder: Pick<DecodeAheadOptions<Hypothesis>, 'decod
       const gone = new AbortController();
       const listening = new DecodeAhead({
         ...decoder,
+        decode: async (...request) => withCommand(await decoder.decode(...request)),
         believes: (hypothesis: Hypothesis) => judge(hypothesis) === 'words',
         signal: AbortSignal.any([signal, gone.signal]),
       });
@@ -120,9 +119,7 @@ async function warm(pool: WorkerPool<MoonshineRequest, Hypothesis>, workers: num
   await Promise.all(Array.from({ length: workers }, () => pool.call(silence(), { signal, priority: urgencies.final })));
 }
 
-/**
- * Returns the folder of the model in `@moonshine-ai/moonshine-js`; throws `ENGINE_MISSING` if that is not installed.
- */
+/** Folder of the model in `@moonshine-ai/moonshine-js`; throws `ENGINE_MISSING` if that is not installed. */
 export function findMoonshine(): string {
   const manifest = findPackageJSON('@moonshine-ai/moonshine-js', import.meta.url);
   if (manifest !== undefined) return join(dirname(manifest), 'dist/model/tiny/quantized');

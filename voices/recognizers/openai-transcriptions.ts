@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
-import { badReply } from '../calls/http-faults.ts';
-import { bytesOf, send, sendForBytes } from '../calls/http.ts';
-import { checkOpenaiModel } from '../calls/openai-models.ts';
+import { anyObject, badReply, readJson } from '../calls/http-faults.ts';
+import { bytesOf, send, sendForBytes, wavForm } from '../calls/http.ts';
+import { checkOpenaiModel, onlyModel } from '../calls/openai-models.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { languageTag, languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
@@ -22,7 +22,9 @@ interface Dialect {
   readonly partials: boolean;
   /** True if the server can stream the text while it decodes (server-sent events); it may still send it all at once. */
   readonly streams: boolean;
-  /** Value of `language` if the language is unknown; absent: none is sent. */
+  /** True if a request must name a model. If none is set, it is the only one that the server lists. */
+  readonly needsModel: boolean;
+  /** Value of `language` if the language is unknown, to us or to Whisper; absent: none, or the asked one, is sent. */
   readonly unknownLanguage?: string;
 }
 
@@ -33,13 +35,14 @@ const usual = {
   concurrency: 4,
   partials: true,
   streams: false,
+  needsModel: false,
 } as const;
 
 const dialects = {
-  openai: { ...usual, verbose: false, concurrency: 8, partials: false, streams: true },
-  speaches: usual,
+  openai: { ...usual, verbose: false, concurrency: 8, partials: false, streams: true, needsModel: true },
+  speaches: { ...usual, needsModel: true },
   vllm: { ...usual, verbose: false, concurrency: 32, streams: true },
-  xinference: usual,
+  xinference: { ...usual, needsModel: true },
   funasr: { ...usual, verbose: false },
   // Handles one request at a time, and assumes English unless told otherwise.
   'whisper-cpp': {
@@ -87,20 +90,31 @@ export const adapter: Adapter<SpeechRecognizer, OpenaiTranscriptionsSettings> = 
   open(chosen, context) {
     const dialect: Dialect = dialects[chosen.dialect];
     const { verbose = dialect.verbose, streams = dialect.streams } = chosen;
-    const server = { ...dialect, ...chosen, verbose, streams };
+    let server = { ...dialect, ...chosen, verbose, streams };
+    let knowsModel = chosen.model !== undefined || !dialect.needsModel;
+    const chooseModel = async (options: CallOptions): Promise<void> => {
+      if (knowsModel) return;
+      server = { ...server, model: await onlyModel(context, chosen.baseUrl, options) };
+      knowsModel = true;
+    };
     const decoder = {
       languages: chosen.languages,
       partials: chosen.partials ?? dialect.partials,
       pauseMs: chosen.pauseMs,
-      decode: (samples: Float32Array, options: DecodeOptions) => transcribe(samples, server, context, options),
+      async decode(samples: Float32Array, options: DecodeOptions) {
+        await chooseModel(options);
+        return transcribe(samples, server, context, options);
+      },
     };
     return {
       ...recognizeByPiece(decoder, context),
-      check: (options: CallOptions) =>
-        chosen.dialect === 'whisper-cpp'
-          ? checkWhisperCpp(context, chosen.baseUrl, options)
-          : checkOpenaiModel(context, { baseUrl: chosen.baseUrl, model: chosen.model }, options),
+      async check(options: CallOptions) {
+        if (chosen.dialect === 'whisper-cpp') return checkWhisperCpp(context, chosen.baseUrl, options);
+        await chooseModel(options);
+        return checkOpenaiModel(context, { baseUrl: chosen.baseUrl, model: chosen.model }, options);
+      },
       async warm(options: CallOptions) {
+        await chooseModel(options);
         const patient = { ...context, timeouts: { ...context.timeouts, firstByteMs: warmUpMs } };
         await transcribe(new Float32Array(16_000), server, patient, { ...options, onText: () => undefined });
       },
@@ -116,10 +130,10 @@ async function transcribe(
   context: EngineContext,
   options: Omit<DecodeOptions, 'meter'>,
 ): Promise<PieceTranscript> {
-  const form = new FormData();
-  const wav = await wavBytes(samples, 16_000);
-  form.set('file', new Blob([new Uint8Array(wav)], { type: 'audio/wav' }), 'speech.wav');
-  const language = options.language?.toLowerCase().split('-')[0] ?? server.language ?? server.unknownLanguage;
+  const form = wavForm({}, 'file', await wavBytes(samples, 16_000), 'speech.wav');
+  const asked = options.language?.toLowerCase().split('-')[0] ?? server.language;
+  const isKnown = asked !== undefined && whisperLanguages.includes(asked);
+  const language = isKnown ? asked : (server.unknownLanguage ?? asked);
   const fields = {
     model: server.model,
     language,
@@ -148,7 +162,7 @@ interface Segment {
 const likelySilence = { noSpeech: 0.6, logProbability: -1 };
 
 function heardIn(body: Buffer, context: EngineContext): PieceTranscript {
-  const reply = parse(body, context);
+  const reply = readJson(body.toString('utf8'), anyObject, context, 'invalid JSON');
   if (typeof reply['text'] !== 'string') throw badReply(context, 'JSON without "text"');
   const segments = Array.isArray(reply['segments']) ? reply['segments'].map(segmentOf) : [];
   const spoken = segments.filter(
@@ -177,16 +191,6 @@ function segmentOf(value: unknown): Segment {
   };
 }
 
-function parse(body: Buffer, context: EngineContext): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(body.toString('utf8'));
-    if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
-  } catch {
-    // Reported below.
-  }
-  throw badReply(context, 'invalid JSON');
-}
-
 /** Checks whisper.cpp's server, whose error handler turns the 503 of a loading model into a 404. */
 async function checkWhisperCpp(context: EngineContext, baseUrl: string, options: CallOptions): Promise<string> {
   try {
@@ -194,10 +198,7 @@ async function checkWhisperCpp(context: EngineContext, baseUrl: string, options:
     return `${new URL(baseUrl).host} has loaded its model`;
   } catch (cause) {
     if (!(cause instanceof EngineError) || (cause.status !== 404 && cause.status !== 503)) throw cause;
-    throw new EngineError(
-      context.name,
-      'ENGINE_UNAVAILABLE',
-      'the server is still loading its model. Try again in a minute.',
-    );
+    const detail = 'the server is still loading its model. Try again in a minute.';
+    throw new EngineError(context.name, 'ENGINE_UNAVAILABLE', detail);
   }
 }

@@ -4,7 +4,7 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { textIn, type InputTensor } from '../calls/triton/triton-tensors.ts';
 import { checkTriton, openTriton } from '../calls/triton/triton.ts';
-import type { CallOptions } from '../engine.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
 import { languageTag, languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { recognizeByPiece, type PieceTranscript } from '../recognition/by-piece.ts';
@@ -13,10 +13,7 @@ import { whisperLanguages } from '../text/whisper-languages.ts';
 const settings = z.strictObject({
   /** URL of the gRPC port, such as `http://127.0.0.1:8001`. */
   baseUrl: baseUrlSchema,
-  /**
-   * Name in the model repository: `infer_bls` or `whisper` of k2-fsa/sherpa, `sensevoice` or `infer_pipeline` of
-   * FunASR.
-   */
+  /** Name in the model repository: `infer_bls` (Whisper of k2-fsa/sherpa), `sensevoice`, `infer_pipeline` (FunASR). */
   model: z.string().min(1),
   /** Language if the session does not know it: a BCP 47 primary tag. */
   language: languageTag.optional(),
@@ -50,12 +47,17 @@ export const adapter: Adapter<SpeechRecognizer, TritonRecognizerSettings> = {
           text = textIn(answer, transcripts, context);
         }
         if (text === undefined) throw badReply(context, 'no transcript');
-        return heardIn(text);
+        return { text };
       },
     };
     return {
       ...recognizeByPiece(decoder, context),
-      check: (options) => checkTriton(server, chosen, context, options),
+      async check(options) {
+        const found = await checkTriton(server, chosen, context, options);
+        wanted ??= await server.inputNames(options);
+        inputsFor(wanted, new Float32Array(0), chosen.language, context);
+        return found;
+      },
       async warm(options) {
         wanted ??= await server.inputNames(options);
       },
@@ -90,16 +92,11 @@ function inputsFor(
   };
   return wanted.map((name) => {
     const data = known[name];
+    if (name === 'DECODER_INPUT_IDS') {
+      const detail = `the model takes tokens, not speech and text. Set ${context.settingNames.model} to "infer_bls", which serves it.`;
+      throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
+    }
     if (data === undefined) throw badReply(context, `a model with the input "${name}", which is not supported`);
     return { name, data };
   });
-}
-
-/**
- * Parses a transcript. SenseVoice prepends tags for language, emotion and audio event; Whisper may leave such tags too.
- */
-function heardIn(text: string): PieceTranscript {
-  const marks = [...text.matchAll(/<\|([a-z]+)\|>/g)].map(([, mark]) => mark ?? '');
-  const language = marks.find((mark) => mark in senseVoiceLanguages);
-  return { text: text.replaceAll(/<\|[^|]*\|>/g, '').trim(), language };
 }

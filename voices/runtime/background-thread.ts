@@ -4,10 +4,7 @@ import { setPriority } from 'node:os';
 /** Nice value of background work: `nice 10`. */
 const backgroundPriority = 10;
 
-/**
- * Lowers the priority of the calling thread if the system supports per-thread priorities (Linux), so that a long job
- * uses only the CPU time that live sessions leave. Does nothing elsewhere.
- */
+/** Lowers the calling thread's priority (Linux only), so that a long job uses only the time live sessions leave. */
 export function runInBackground(): void {
   try {
     // `PID/task/TID`; setting the priority of a TID affects that thread alone.

@@ -2,10 +2,7 @@ import type { CallOptions } from '../engine.ts';
 
 /** Batches items of several callers into shared runs. */
 export interface MicroBatch<Item, Result> {
-  /**
-   * Returns the result for one item. Aborting throws `signal.reason`; a run already under way continues and its result
-   * is dropped.
-   */
+  /** Returns one item's result. Aborting throws `signal.reason`; a run under way continues, its result is dropped. */
   add(item: Item, options: CallOptions): Promise<Result>;
 }
 
@@ -28,10 +25,7 @@ interface Waiting<Item, Result> {
   readonly isGone: () => boolean;
 }
 
-/**
- * Batches only what queues up while all lanes are busy; never delays an item to fill a batch. The oldest item goes
- * first, together with all others of its kind.
- */
+/** Batches only what queues up while all lanes are busy, the oldest item's kind first; never waits to fill a batch. */
 export function openMicroBatch<Item, Result>(settings: MicroBatchSettings<Item, Result>): MicroBatch<Item, Result> {
   const waiting: Waiting<Item, Result>[] = [];
   let running = 0;

@@ -12,12 +12,14 @@ const busy = 5;
  * the lock.
  */
 export async function takeProcessLock(file: string, refused: (holder: string) => Error): Promise<Disposable> {
-  await mkdir(path.dirname(file), { recursive: true });
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  // SQLite would make it readable by all. A file that is there is not opened: closing it would end this process's lock.
+  await writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch(() => undefined);
   const database = new DatabaseSync(file);
   try {
     database.exec('BEGIN EXCLUSIVE');
     // Written next to the lock, which no other process can read. For error messages only.
-    await writeFile(`${file}.pid`, String(process.pid));
+    await writeFile(`${file}.pid`, String(process.pid), { mode: 0o600 });
     return { [Symbol.dispose]: () => database.close() };
   } catch (fault) {
     database.close();

@@ -17,9 +17,7 @@ export interface ProcessCall<Part> {
   readonly tell: (part: Part) => void;
 }
 
-/**
- * The process's end of an `EngineProcess`. Errors arrive as `carriedFault` makes them.
- */
+/** The process's end of an `EngineProcess`. Errors arrive as `carriedFault` makes them. */
 export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<Data, Engine, Request, Part>): void {
   if (process.send === undefined) throw new Error('this module runs in a process of its own only');
   const running = new Map<number, AbortController>();

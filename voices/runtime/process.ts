@@ -22,10 +22,7 @@ export type ProcessReply<Part> =
  * `ENGINE_MISSING` if the process ended while loading, otherwise `ENGINE_UNAVAILABLE`.
  */
 export interface EngineProcess<Request, Part> {
-  /**
-   * Makes a request; the first one starts the process and loads the engine. Leaving or aborting tells the engine to
-   * stop.
-   */
+  /** Makes a request; the first starts the process and loads the engine. Leaving or aborting stops the engine. */
   stream(request: Request, options: CallOptions): AsyncGenerator<Part>;
   /** Like `stream`, for a single part. */
   once(request: Request, options: CallOptions): Promise<Part>;

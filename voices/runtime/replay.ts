@@ -1,7 +1,4 @@
-/**
- * A stream that can be read again from its start, by one reader after another. A reader abandoned while it waits takes
- * no item away from the next.
- */
+/** A stream that can be read again from its start; a reader abandoned while it waits takes no item from the next. */
 export class ReplayableStream<Item> {
   readonly #iterator: AsyncIterator<Item>;
   readonly #items: Item[] = [];

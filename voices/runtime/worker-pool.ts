@@ -51,10 +51,7 @@ interface PoolSettings {
   readonly url: URL;
   readonly size: number;
   readonly workerData?: unknown;
-  /**
-   * Time a closing pool waits for running requests, in milliseconds. Default: 0. Needed for native code: terminating a
-   * thread inside it crashes the whole process.
-   */
+  /** Wait of a closing pool for running requests, in ms; default 0. Terminating native code crashes the process. */
   readonly finishMs?: number;
 }
 

@@ -2,10 +2,7 @@ import { parentPort, type Transferable } from 'node:worker_threads';
 import { carriedFault } from './carried-fault.ts';
 import type { WorkerReply, WorkerRequest } from './worker-pool.ts';
 
-/**
- * The worker's end of a pool: answers each request with what `handle` returns; `transfer` lists the buffers of the
- * reply that may be moved instead of copied. Errors arrive as `carriedFault` makes them.
- */
+/** The worker's end of a pool; `transfer`: buffers of the reply to move. Errors arrive as of `carriedFault`. */
 export function serveWorker<Request, Reply>(
   handle: (request: Request) => Promise<{ readonly reply: Reply; readonly transfer?: readonly Transferable[] }>,
 ): void {

@@ -5,17 +5,11 @@ import { resample } from '../dsp/resampler.ts';
 import { familyFiles, machineSettings, sampleRate } from './settings.ts';
 import { openSpeakerProcess, type SpeakerSegment } from './speaker-process.ts';
 
-/**
- * Settings of a diarizer: a pyannote segmentation model and a speaker encoder, as for
- * `speaker-encoders/sherpa-onnx.ts`.
- */
+/** Settings of a diarizer: a pyannote segmentation model, and a speaker encoder as for `sherpa/speaker-encoder.ts`. */
 export const diarizerSettings = z.strictObject({
   files: familyFiles(['segmentation', 'embedding']),
   ...machineSettings,
-  /**
-   * Maximum distance between embeddings of one speaker, used if the number of speakers is not given; higher gives fewer
-   * speakers.
-   */
+  /** Maximum distance between embeddings of one speaker if their number is not given; higher gives fewer speakers. */
   threshold: z.number().min(0).max(1).default(0.5),
 });
 

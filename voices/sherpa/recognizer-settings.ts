@@ -4,10 +4,7 @@ import { languageTag, languageTags } from '../text/language-tags.ts';
 import { whisperLanguages } from '../text/whisper-languages.ts';
 import { familyFiles, machineSettings, modelOptions, sampleRate } from './settings.ts';
 
-/**
- * Punctuation models for recognizers that output none: CT-Transformer (Chinese and English) or CNN-BiLSTM (English,
- * with capitals).
- */
+/** For recognizers without punctuation: CT-Transformer (Chinese, English) or CNN-BiLSTM (English, with capitals). */
 const punctuationSchema = z.discriminatedUnion('family', [
   z.strictObject({ family: z.literal('ct-transformer'), files: z.strictObject({ model: weightsSchema }) }),
   z.strictObject({
@@ -27,35 +24,16 @@ const common = {
 /** Language spoken; detected by the model unless given. */
 const language = languageTag.optional();
 
+const family = <const Name extends string, Files>(name: Name, files: z.ZodType<Files>) =>
+  z.strictObject({ family: z.literal(name), files, ...common });
+
 export const recognizerSettings = z.discriminatedUnion('family', [
-  z.strictObject({
-    family: z.literal('streaming-zipformer'),
-    files: familyFiles(['encoder', 'decoder', 'joiner', 'tokens']),
-    ...common,
-  }),
-  z.strictObject({
-    family: z.literal('streaming-paraformer'),
-    files: familyFiles(['encoder', 'decoder', 'tokens']),
-    ...common,
-  }),
-  z.strictObject({
-    family: z.literal('sense-voice'),
-    files: familyFiles(['model', 'tokens']),
-    ...common,
-    language,
-  }),
-  z.strictObject({
-    family: z.literal('whisper'),
-    // Large models keep their weights in separate files, which are checked too.
-    files: familyFiles(['encoder', 'decoder', 'tokens'], ['encoderData', 'decoderData']),
-    ...common,
-    language,
-  }),
-  z.strictObject({
-    family: z.literal('moonshine'),
-    files: familyFiles(['encoder', 'decoder', 'tokens']),
-    ...common,
-  }),
+  family('streaming-zipformer', familyFiles(['encoder', 'decoder', 'joiner', 'tokens'])),
+  family('streaming-paraformer', familyFiles(['encoder', 'decoder', 'tokens'])),
+  family('sense-voice', familyFiles(['model', 'tokens'])).extend({ language }),
+  // Large models keep their weights in separate files, which are checked too.
+  family('whisper', familyFiles(['encoder', 'decoder', 'tokens'], ['encoderData', 'decoderData'])).extend({ language }),
+  family('moonshine', familyFiles(['encoder', 'decoder', 'tokens'])),
 ]);
 
 export type RecognizerSettings = z.infer<typeof recognizerSettings>;

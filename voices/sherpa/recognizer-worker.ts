@@ -1,5 +1,5 @@
-import Sherpa, { type OfflineRecognizer, type OnlineRecognizer, type OnlineStream } from 'sherpa-onnx-node';
-import { importOptional } from '../calls/optional-package.ts';
+import type Sherpa from 'sherpa-onnx-node';
+import type { OfflineRecognizer, OnlineRecognizer, OnlineStream } from 'sherpa-onnx-node';
 import { serveProcess } from '../runtime/process-serve.ts';
 import { checkWeights } from '../models/weights.ts';
 import type { RecognizerProcessData, RecognizerProcessReply, RecognizerProcessRequest } from './recognizer.ts';
@@ -9,7 +9,7 @@ import {
   type RecognizerSettings,
   type PunctuationSettings,
 } from './recognizer-settings.ts';
-import { sampleRate, modelOptions, type MachineSettings } from './settings.ts';
+import { importSherpa, sampleRate, modelOptions, type MachineSettings } from './settings.ts';
 
 /** Silence appended to a stream, because streaming models need some look-ahead to output the last words. */
 const lookAheadMs = 600;
@@ -25,11 +25,7 @@ interface LoadedRecognizer {
 
 serveProcess<RecognizerProcessData, LoadedRecognizer, RecognizerProcessRequest, RecognizerProcessReply>({
   async load({ name, settings }) {
-    const sherpa = await importOptional(
-      name,
-      'sherpa-onnx-node',
-      async () => (await import('sherpa-onnx-node')).default,
-    );
+    const sherpa = await importSherpa(name);
     const { punctuation } = settings;
     const paths = await checkWeights(name, settings.files);
     const punctuate =
@@ -85,10 +81,7 @@ function transcribeBlock(
   return punctuate(inLowerCase(online.getResult(stream).text.trim()));
 }
 
-/**
- * Lower-cases text that is all capitals, which some models write: it is hard to read, and punctuation models do not
- * know it.
- */
+/** Lower-cases text in capitals, as some models write it: hard to read, and unknown to punctuation models. */
 function inLowerCase(text: string): string {
   return /\p{Ll}/u.test(text) ? text : text.toLowerCase();
 }

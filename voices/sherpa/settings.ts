@@ -1,4 +1,6 @@
+import type Sherpa from 'sherpa-onnx-node';
 import { z } from 'zod';
+import { importOptional } from '../calls/optional-package.ts';
 import { weightsSchema } from '../models/weights.ts';
 
 /** Input rate of all models, in hertz. */
@@ -20,6 +22,11 @@ export interface MachineSettings {
 /** Converts the settings to sherpa-onnx's format. */
 export function modelOptions({ threads, provider }: MachineSettings): object {
   return { numThreads: threads, provider, debug: 0 };
+}
+
+/** Imports sherpa-onnx for the engine `name`; throws `ENGINE_MISSING` if it does not load. */
+export function importSherpa(name: string): Promise<typeof Sherpa> {
+  return importOptional(name, 'sherpa-onnx-node', async () => (await import('sherpa-onnx-node')).default);
 }
 
 type Files<Part extends string> = { [Name in Part]: typeof weightsSchema };

@@ -40,11 +40,8 @@ export const adapter: Adapter<SpeakerEncoder, SherpaEncoderSettings> = {
         calls.once(({ signal, meter }) => {
           meter.audioSeconds = clip.samples.length / clip.sampleRate;
           if (meter.audioSeconds < leastSeconds) {
-            throw new EngineError(
-              name,
-              'ENGINE_REFUSED',
-              `the clip is shorter than ${leastSeconds} s: use a longer one`,
-            );
+            const detail = `the clip is shorter than ${leastSeconds} s: use a longer one`;
+            throw new EngineError(name, 'ENGINE_REFUSED', detail);
           }
           return embed(resample(clip.samples, clip.sampleRate, sampleRate), { signal });
         }, options),

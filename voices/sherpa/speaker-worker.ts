@@ -1,8 +1,7 @@
 import type { OfflineSpeakerDiarization, SpeakerEmbeddingExtractor } from 'sherpa-onnx-node';
-import { importOptional } from '../calls/optional-package.ts';
 import { serveProcess } from '../runtime/process-serve.ts';
 import { checkWeights } from '../models/weights.ts';
-import { modelOptions, sampleRate } from './settings.ts';
+import { importSherpa, modelOptions, sampleRate } from './settings.ts';
 import type { SpeakerData, SpeakerProcessReply, SpeakerRequest } from './speaker-process.ts';
 
 interface Speakers {
@@ -13,11 +12,7 @@ interface Speakers {
 
 serveProcess<SpeakerData, Speakers, SpeakerRequest, SpeakerProcessReply>({
   async load({ name, settings }) {
-    const sherpa = await importOptional(
-      name,
-      'sherpa-onnx-node',
-      async () => (await import('sherpa-onnx-node')).default,
-    );
+    const sherpa = await importSherpa(name);
     const { embedding, segmentation } = await checkWeights(name, settings.files);
     const { threshold = 0.5 } = settings;
     const options = modelOptions(settings);

@@ -17,37 +17,34 @@ const cloning = {
   steps: z.number().int().min(1).max(64).optional(),
 };
 
+const family = <const Name extends string, Files>(name: Name, files: z.ZodType<Files>) =>
+  z.strictObject({ family: z.literal(name), files, ...common });
+const pocketFiles = [
+  'lmFlow',
+  'lmMain',
+  'encoder',
+  'decoder',
+  'textConditioner',
+  'vocabJson',
+  'tokenScoresJson',
+] as const;
+
+/** Rules that write telephone numbers, dates and numbers as words (`*.fst`), in the order in which they are applied. */
+const ruleFiles = ['phoneRules', 'dateRules', 'numberRules'] as const;
+
 export const synthesizerSettings = z.discriminatedUnion('family', [
-  z.strictObject({
-    family: z.literal('vits'),
-    files: familyFiles(['model', 'tokens'], ['lexicon', 'dataDir']),
-    ...common,
+  family('vits', familyFiles(['model', 'tokens'], ['lexicon', 'dataDir', ...ruleFiles])).extend({ defaultVoice }),
+  family('matcha', familyFiles(['acousticModel', 'vocoder', 'tokens'], ['lexicon', 'dataDir', ...ruleFiles])).extend({
     defaultVoice,
   }),
-  z.strictObject({
-    family: z.literal('matcha'),
-    files: familyFiles(['acousticModel', 'vocoder', 'tokens'], ['lexicon', 'dataDir']),
-    ...common,
+  family(
+    'kokoro',
+    familyFiles(['model', 'voices', 'tokens'], ['dataDir', 'lexicon', 'secondLexicon', ...ruleFiles]),
+  ).extend({
     defaultVoice,
   }),
-  z.strictObject({
-    family: z.literal('kokoro'),
-    files: familyFiles(['model', 'voices', 'tokens'], ['dataDir', 'lexicon', 'secondLexicon']),
-    ...common,
-    defaultVoice,
-  }),
-  z.strictObject({
-    family: z.literal('zipvoice'),
-    files: familyFiles(['encoder', 'decoder', 'vocoder', 'tokens'], ['lexicon', 'dataDir']),
-    ...common,
-    ...cloning,
-  }),
-  z.strictObject({
-    family: z.literal('pocket-tts'),
-    files: familyFiles(['lmFlow', 'lmMain', 'encoder', 'decoder', 'textConditioner', 'vocabJson', 'tokenScoresJson']),
-    ...common,
-    ...cloning,
-  }),
+  family('zipvoice', familyFiles(['encoder', 'decoder', 'vocoder', 'tokens'], ['lexicon', 'dataDir'])).extend(cloning),
+  family('pocket-tts', familyFiles(pocketFiles)).extend(cloning),
 ]);
 
 export type SynthesizerSettings = z.infer<typeof synthesizerSettings>;
@@ -73,7 +70,13 @@ export function isCloner({ family }: SynthesizerSettings): boolean {
 
 /** Returns the configuration for sherpa-onnx, with the model files at `paths`. */
 export function synthesizerConfig(settings: SynthesizerSettings, paths: Readonly<Record<string, string>>): object {
-  return { model: { ...modelOf(settings, paths), ...modelOptions(settings) }, maxNumSentences: 1 };
+  const { phoneRules, dateRules, numberRules, ...files } = paths;
+  const rules = [phoneRules, dateRules, numberRules].filter((file) => file !== undefined);
+  return {
+    model: { ...modelOf(settings, files), ...modelOptions(settings) },
+    ...(rules.length > 0 && { ruleFsts: rules.join(',') }),
+    maxNumSentences: 1,
+  };
 }
 
 function modelOf({ family }: SynthesizerSettings, paths: Readonly<Record<string, string>>): object {

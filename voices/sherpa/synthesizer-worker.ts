@@ -1,18 +1,14 @@
 import type { OfflineTts } from 'sherpa-onnx-node';
-import { importOptional } from '../calls/optional-package.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { serveProcess } from '../runtime/process-serve.ts';
 import { checkWeights } from '../models/weights.ts';
 import type { SynthesizerProcessData, SynthesizerProcessRequest } from './synthesizer.ts';
+import { importSherpa } from './settings.ts';
 import { synthesizerConfig } from './synthesizer-settings.ts';
 
 serveProcess<SynthesizerProcessData, OfflineTts, SynthesizerProcessRequest, PcmBlock>({
   async load({ name, settings }) {
-    const sherpa = await importOptional(
-      name,
-      'sherpa-onnx-node',
-      async () => (await import('sherpa-onnx-node')).default,
-    );
+    const sherpa = await importSherpa(name);
     const paths = await checkWeights(name, settings.files);
     return sherpa.OfflineTts.createAsync(synthesizerConfig(settings, paths));
   },

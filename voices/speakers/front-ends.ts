@@ -20,10 +20,7 @@ export type FrontEndName = 'campplus' | 'wavlm-large-sv';
 
 /** Front end of each family; a model's family is recognized by its input and output names. */
 export const frontEnds: Readonly<Record<FrontEndName, FrontEnd>> = {
-  /**
-   * CAM++ (3D-Speaker; `feature` in its own export, `x` in sherpa-onnx's): 80 fbank bands of samples in [-1, 1], minus
-   * their mean.
-   */
+  /** CAM++ (input `feature` in 3D-Speaker, `x` in sherpa): 80 fbank bands of samples in [-1, 1], minus the mean. */
   campplus: {
     inputs: ['x', 'feature'],
     output: 'embedding',
@@ -32,9 +29,7 @@ export const frontEnds: Readonly<Record<FrontEndName, FrontEnd>> = {
       return { values, sizes: [frames, bands] };
     },
   },
-  /**
-   * WavLM-large with ECAPA (Seed-TTS-eval's SIM): the waveform, with mean 0 and variance 1 (PyTorch's `layer_norm`).
-   */
+  /** WavLM-large with ECAPA (Seed-TTS-eval's SIM): the waveform with mean 0 and variance 1, as by `layer_norm`. */
   'wavlm-large-sv': {
     inputs: ['wav'],
     output: 'embedding',

@@ -53,9 +53,6 @@ async function load(): Promise<Loaded> {
     return { session, family: family.name, input: family.input, oneAtATime: takesOneAtATime(session) };
   }
   const found = `${session.inputNames.join(', ')} → ${session.outputNames.join(', ')}`;
-  throw new EngineError(
-    file.engine,
-    'ENGINE_MISSING',
-    `${file.path} (${found}) is not a known speaker model: ${file.advice}`,
-  );
+  const detail = `${file.path} (${found}) is not a known speaker model: ${file.advice}`;
+  throw new EngineError(file.engine, 'ENGINE_MISSING', detail);
 }

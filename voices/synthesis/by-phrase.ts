@@ -3,9 +3,9 @@ import type { Meter } from '../calls/calls.ts';
 import type { EngineContext } from '../calls/context.ts';
 import { type PcmBlock, isFormatFault } from '../calls/pcm-stream.ts';
 import { type CallOptions, EngineError } from '../engine.ts';
-import { splitText } from '../text/split-text.ts';
+import { splitText } from '../text/phrases.ts';
 import { Queue } from '../runtime/queue.ts';
-import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
+import type { Phrase, SpeakOptions, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 import { withWordTimings, type SpeakingRate, speechUnits } from './estimated-word-timings.ts';
 import { badReply, type Upstream } from '../calls/http-faults.ts';
@@ -30,21 +30,12 @@ export interface PhraseRenderer {
   readonly comesWhole: boolean;
   /** Fade-out at the end of each text, in milliseconds: for engines whose audio ends in noise. */
   readonly fadeOutMs?: number;
-  /**
-   * Sends one request; yields audio as it arrives, at any rate. `text` has letters or digits, and no white space around
-   * it.
-   */
+  /** Sends one request; yields audio as it arrives, at any rate. `text` is trimmed, and has letters or digits. */
   render(text: string, options: RenderOptions): AsyncIterable<PcmBlock>;
 }
 
 /** Output rate of every engine behind a server, in hertz: the rate of the wire protocol. */
 export const spokenSampleRate = 24_000;
-
-interface SpeakOptions extends CallOptions {
-  readonly voice: Voice;
-  readonly language?: string;
-  readonly speed?: number;
-}
 
 /** Text that is being synthesized. */
 interface Underway {
@@ -152,16 +143,10 @@ function request({ text, emotion }: Text, options: SpeakOptions, parts: Parts, o
 /** Shorter audio counts as no speech: servers that fail after they have sent status 200 send about that much. */
 const leastMs = 50;
 
-/**
- * Audio longer than this is not speech but a model that does not stop. Milliseconds for any text, and for each unit of
- * it.
- */
+/** Longer audio is a model that does not stop. Milliseconds for any text, and for each unit of it. */
 const mostMs = { ever: 15_000, perUnit: 600 };
 
-/**
- * Passes on the audio of one text once there is enough of it. Throws `ENGINE_BAD_REPLY` for what cannot be speech: next
- * to no audio, bytes that are no audio, and audio without end.
- */
+/** Passes on the audio of one text; `ENGINE_BAD_REPLY` for next to none, bytes that are no audio, and no end. */
 async function* checkedAudio(
   blocks: AsyncIterable<PcmBlock>,
   text: string,
@@ -183,10 +168,7 @@ async function* checkedAudio(
     throw cause;
   }
   if (ms < leastMs) {
-    throw new EngineError(
-      upstream.name,
-      'ENGINE_BAD_REPLY',
-      `the server sent no audio (${Math.round(ms)} ms). Check its log.`,
-    );
+    const detail = `the server sent no audio (${Math.round(ms)} ms). Check its log.`;
+    throw new EngineError(upstream.name, 'ENGINE_BAD_REPLY', detail);
   }
 }

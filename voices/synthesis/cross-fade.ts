@@ -1,10 +1,7 @@
 import { concatSamples } from '../audio.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 
-/**
- * Joins pieces of audio, each of which begins by repeating the last `overlapMs` of the one before, by cross-fading.
- * Without an overlap the audio is unchanged.
- */
+/** Joins pieces of audio by cross-fading; each begins by repeating the last `overlapMs` of the one before. */
 export async function* crossFaded(
   pieces: AsyncIterable<Float32Array>,
   sampleRate: number,

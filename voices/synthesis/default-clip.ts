@@ -22,9 +22,7 @@ export const defaultClipSchema = z.strictObject({
   consent: consentSchema,
 });
 
-/**
- * Returns the clip to clone: the voice's own, otherwise the default one. Throws `ENGINE_REFUSED` if there is neither.
- */
+/** The voice's own clip, otherwise the default one; throws `ENGINE_REFUSED` if there is neither. */
 export function clipOf(
   voice: Voice,
   defaultClip: z.infer<typeof defaultClipSchema> | undefined,
@@ -32,20 +30,15 @@ export function clipOf(
 ): ReferenceVoice {
   if (voice.kind === 'reference') return voice;
   if (defaultClip === undefined) {
-    throw new EngineError(
-      name,
-      'ENGINE_REFUSED',
-      'this engine only clones voices from clips. Set a clip for the character, or for all ("*"), in "references".',
-    );
+    const detail =
+      'this engine only clones voices from clips. Set a clip for the character, or for all ("*"), in "references".';
+    throw new EngineError(name, 'ENGINE_REFUSED', detail);
   }
   const { wav: wavPath, ...rest } = defaultClip;
   return { kind: 'reference', wavPath, ...rest };
 }
 
-/**
- * Returns the path of a clip on the server's disk: the same as on ours, unless the server has a folder of its own for
- * clips.
- */
+/** Path of a clip on the server's disk: the same as on ours, unless the server has a folder of its own for clips. */
 export function pathOnServer(wavPath: string, serverDirectory: string | undefined): string {
   return serverDirectory === undefined ? wavPath : `${serverDirectory.replace(/\/+$/, '')}/${basename(wavPath)}`;
 }

@@ -7,10 +7,7 @@ const manners: Readonly<Record<string, string>> = {
   surprised: 'Speak in surprise.',
 };
 
-/**
- * Style instruction for an engine that accepts one: its standing instruction plus one for the emotion; undefined if
- * there is neither.
- */
+/** The standing instruction plus one for the emotion; undefined if there is neither. */
 export function styleInstruction(emotion: string | undefined, standing: string | undefined): string | undefined {
   const told = [standing, emotion === undefined ? undefined : manners[emotion]].filter((text) => text !== undefined);
   return told.length === 0 ? undefined : told.join(' ');

@@ -1,7 +1,8 @@
 import { applyGain } from '../dsp/loudness.ts';
 import { resample } from '../dsp/resampler.ts';
-import type { TimedWord } from '../synthesizer.ts';
+import type { MouthMovement, TimedPhone, TimedWord } from '../synthesizer.ts';
 import { pauseAfterMs, trimSilence } from '../dsp/trim-silence.ts';
+import { visemesOf } from '../visemes/visemes-of-phones.ts';
 import { wordTimes, type TimingHints } from '../text/word-times.ts';
 
 /** Raw output of an engine for `text`; the times in `hints` count from the first sample. Rates in hertz. */
@@ -17,6 +18,7 @@ export interface RawSpeech {
 export interface RenderedSpeech {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly words: readonly TimedWord[];
+  readonly mouth?: MouthMovement;
 }
 
 /** Silence kept before the first audible sample. */
@@ -25,7 +27,7 @@ const leadMs = 25;
 /**
  * Finishes raw speech for playback: converts it to the wanted rate and loudness, removes leading silence, adds a pause
  * at the end that suits the last punctuation mark (shorter if `rate`, the tempo as a factor, is above 1), and computes
- * the time of every word.
+ * the times of every word, and of every shape of the mouth if the engine tells its sounds.
  */
 export function finishSpeech(
   raw: RawSpeech,
@@ -35,7 +37,7 @@ export function finishSpeech(
   const tailMs = pauseAfterMs(raw.text) / wanted.rate;
   const { samples, cutMs, endMs } = trimSilence(resampled, wanted.sampleRate, { leadMs, tailMs });
   const speech = { startMs: Math.min(leadMs, endMs), endMs };
-  const { marks, pauses } = raw.hints;
+  const { marks, pauses, phones } = raw.hints;
   const hints: TimingHints = {
     ...(marks && { marks: marks.map(({ index, atMs }) => ({ index, atMs: Math.max(speech.startMs, atMs - cutMs) })) }),
     ...(pauses && {
@@ -44,5 +46,22 @@ export function finishSpeech(
         .filter((pause) => pause.startMs > speech.startMs && pause.endMs < endMs),
     }),
   };
-  return { samples: applyGain(samples, wanted.gain), words: wordTimes(raw.text, speech, hints) };
+  const mouth = phones === undefined || samples.length === 0 ? undefined : mouthOf(phones, { cutMs, endMs });
+  const words = wordTimes(raw.text, speech, hints);
+  return { samples: applyGain(samples, wanted.gain), words, ...(mouth !== undefined && { mouth }) };
+}
+
+/** Returns the movement of the mouth after the silence at both ends has been cut; it closes with the last sound. */
+function mouthOf(told: readonly TimedPhone[], { cutMs, endMs }: { cutMs: number; endMs: number }): MouthMovement {
+  const within = (ms: number): number => Math.min(Math.max(ms - cutMs, 0), endMs);
+  const phones = told
+    .map(({ sound, startMs, endMs: phoneEndMs }) => ({ sound, startMs: within(startMs), endMs: within(phoneEndMs) }))
+    .filter((phone) => phone.endMs > phone.startMs);
+  const firstMs = phones[0]?.startMs ?? 0;
+  if (firstMs > 0) phones.unshift({ sound: '', startMs: 0, endMs: firstMs });
+  const last = phones.at(-1);
+  // Below the threshold of the trimming, the last sound still sounds; after it the mouth is at rest.
+  if (last?.sound !== '')
+    phones.push({ sound: '', startMs: last?.endMs ?? 0, endMs: Math.max(endMs, (last?.endMs ?? 0) + 1) });
+  return { basis: 'engine', visemes: visemesOf(phones), phones };
 }

@@ -24,26 +24,17 @@ export interface ReferenceClip extends SpokenClip {
 export interface ClipRequirements {
   /** In hertz; default: the clip's own. */
   readonly sampleRate?: number;
-  /**
-   * Length that the engine takes, in seconds: a longer clip is cut in a pause; a shorter one is refused, because it
-   * clones badly.
-   */
+  /** Length that the engine takes, in seconds: a longer clip is cut in a pause, a shorter one refused. */
   readonly leastSeconds?: number;
   readonly mostSeconds?: number;
-  /**
-   * Given if the server reads clips from its own disk: from this folder, or from the same path as here if it is
-   * undefined.
-   */
+  /** Given if the server reads clips from its own disk: its folder, or undefined for the same path as here. */
   readonly onServer?: { readonly directory: string | undefined };
 }
 
 /** Reads a clip for one use; the call log gets the voice and the consent for it. */
 export type ReadClip = (voice: ReferenceVoice, use: { readonly meter: Meter }) => Promise<ReferenceClip>;
 
-/**
- * Opens the only way in which engines get clips: each clip is read once while its file and transcript are unchanged,
- * cut, resampled, and noted in the call log. `name` is the engine's, for errors.
- */
+/** The only way to clips: each is read once while unchanged, cut, resampled, noted in the call log. */
 export function openClips(name: string, wishes: ClipRequirements = {}): ReadClip {
   const kept = new Map<string, { readonly changedMs: number; readonly clip: Promise<ReferenceClip> }>();
   return async (voice, { meter }) => {
@@ -106,6 +97,6 @@ function serverPathOf(wavPath: string, { onServer }: ClipRequirements): string {
 async function keepBeside(wavPath: string, wav: Buffer): Promise<string> {
   const hash = createHash('sha256').update(wav).digest('hex').slice(0, 12);
   const place = join(dirname(wavPath), `${parse(wavPath).name}.cut-${hash}.wav`);
-  await writeFileAtomic(place, wav);
+  await writeFileAtomic(place, wav, 0o600);
   return place;
 }

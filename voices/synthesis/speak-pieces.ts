@@ -1,6 +1,6 @@
 import { durationMs } from '../audio.ts';
 import type { CallOptions } from '../engine.ts';
-import { splitText } from '../text/split-text.ts';
+import { splitText } from '../text/phrases.ts';
 import type { Phrase, SpeechChunk } from '../synthesizer.ts';
 import type { RenderedSpeech } from './finish-speech.ts';
 
@@ -16,9 +16,8 @@ export interface PieceRenderer {
 }
 
 /**
- * Speaks phrases, one chunk per piece, rendering one piece ahead of the reader. Phrases without anything to say are
- * skipped; the chunks of any other phrase, joined, give its text. Aborting throws `signal.reason`, also between
- * phrases.
+ * Speaks phrases, one chunk per piece, rendering one piece ahead of the reader. Skips phrases with nothing to say; the
+ * chunks of any other phrase, joined, give its text. Aborting throws `signal.reason`, also between phrases.
  */
 export async function* speakPieces(
   phrases: AsyncIterable<Phrase>,
@@ -32,18 +31,14 @@ export async function* speakPieces(
   }
   const rendered = lookAhead(texts(), async (text) => ({ text, ...(await renderer.render(text)) }), options);
   let atMs = 0;
-  for await (const { text, samples, words } of rendered) {
+  for await (const { text, samples, words, mouth } of rendered) {
     const frame = { samples, sampleRate, atMs };
     atMs += durationMs(frame);
-    yield { frame, text, ...(words.length > 0 && { words }) };
+    yield { frame, text, ...(words.length > 0 && { words }), ...(mouth && { mouth }) };
   }
 }
 
-/**
- * Maps a stream one item ahead: while the reader handles a result, the next one is already being computed, but no more
- * than that. Results keep their order. Aborting ends every wait by throwing `signal.reason`; a failure is thrown when
- * its turn comes.
- */
+/** Maps a stream, one item ahead of the reader. Aborting throws `signal.reason`; failures wait their turn. */
 async function* lookAhead<Item, Result>(
   items: AsyncIterable<Item>,
   work: (item: Item) => Promise<Result>,

@@ -1,5 +1,6 @@
 import { durationMs } from '../audio.ts';
 import { resample } from '../dsp/resampler.ts';
+import { ReplayableStream } from '../runtime/replay.ts';
 import { writingOf } from '../text/scripts.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { espeakMissing } from './espeak.ts';
@@ -17,9 +18,8 @@ export interface LanguagePair {
 }
 
 /**
- * Makes one synthesizer from two: each phrase goes to the engine that can read its script. `language` may request
- * another language in Latin letters, such as French. If the other engine is absent, a phrase that is mostly Latin is
- * spoken by the first as well as it can, and any other throws `ENGINE_MISSING`.
+ * Each phrase goes to the engine that can read its script; `language` may request another language in Latin letters,
+ * such as French. Without the other engine, phrases that are not mostly Latin throw `ENGINE_MISSING`.
  */
 export function byLanguage(pair: LanguagePair): SpeechSynthesizer {
   const { english, other, otherVoice } = pair;
@@ -29,22 +29,37 @@ export function byLanguage(pair: LanguagePair): SpeechSynthesizer {
     sampleRate,
     languages: [...new Set([...english.languages, ...(other?.languages ?? [])])],
     async *speak(phrases, options) {
-      const cursor = new Cursor(phrases);
+      const source = new ReplayableStream(phrases);
       const engineFor = (phrase: Phrase): SpeechSynthesizer => choose(phrase.text, pair, options.language);
+      let taken = 0;
+      /** Phrases up to the first that does not belong, or for which `belongs` throws (choosing its engine tells). */
+      async function* run(belongs: (phrase: Phrase) => boolean): AsyncGenerator<Phrase> {
+        for (
+          let next = await source.at(taken);
+          next !== undefined && fits(next, belongs);
+          next = await source.at(taken)
+        ) {
+          taken += 1;
+          source.forget(taken);
+          yield next;
+        }
+      }
       let atMs = 0;
       try {
-        for (let next = await cursor.peek(); next !== undefined; next = await cursor.peek()) {
+        for (let next = await source.at(taken); next !== undefined; next = await source.at(taken)) {
           const engine = engineFor(next);
-          const run = cursor.takeWhile((phrase) => engineFor(phrase) === engine);
           const voice = engine === english ? options.voice : otherVoice;
-          for await (const chunk of engine.speak(run, { ...options, voice })) {
+          for await (const chunk of engine.speak(
+            run((phrase) => engineFor(phrase) === engine),
+            { ...options, voice },
+          )) {
             const placed = placeAt(chunk, atMs, sampleRate);
             atMs += durationMs(placed.frame);
             yield placed;
           }
         }
       } finally {
-        cursor.close();
+        source.close();
       }
     },
   };
@@ -71,40 +86,6 @@ function latinLanguages(engine: SpeechSynthesizer): readonly string[] {
 function placeAt(chunk: SpeechChunk, atMs: number, sampleRate: number): SpeechChunk {
   const samples = resample(chunk.frame.samples, chunk.frame.sampleRate, sampleRate);
   return { ...chunk, frame: { ...chunk.frame, samples, sampleRate, atMs } };
-}
-
-/** Phrase reader with look-ahead, so that a run of phrases can end without losing the next one. */
-class Cursor {
-  readonly #iterator: AsyncIterator<Phrase>;
-  #next: Promise<IteratorResult<Phrase>> | undefined;
-
-  constructor(phrases: AsyncIterable<Phrase>) {
-    this.#iterator = phrases[Symbol.asyncIterator]();
-  }
-
-  /** Returns the next phrase, undefined at the end; rejects if the source fails. */
-  async peek(): Promise<Phrase | undefined> {
-    this.#next ??= this.#iterator.next();
-    const next = await this.#next;
-    return next.done === true ? undefined : next.value;
-  }
-
-  /**
-   * Takes phrases up to the first that does not belong. A phrase for which `belongs` throws ends the run too; the error
-   * surfaces when an engine is chosen for it.
-   */
-  async *takeWhile(belongs: (phrase: Phrase) => boolean): AsyncGenerator<Phrase> {
-    for (let next = await this.peek(); next !== undefined; next = await this.peek()) {
-      if (!fits(next, belongs)) return;
-      this.#next = undefined;
-      yield next;
-    }
-  }
-
-  close(): void {
-    // Not awaited: a source blocked on its own input would not answer before that arrives.
-    void this.#iterator.return?.().catch(() => undefined);
-  }
 }
 
 function fits(phrase: Phrase, belongs: (phrase: Phrase) => boolean): boolean {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
-import { send, sendForJson } from '../calls/http.ts';
+import { send, sendForJson, wavForm } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { audioOf } from '../calls/audio-response.ts';
 import { styleInstruction } from '../synthesis/emotion-instruction.ts';
@@ -11,11 +11,14 @@ import { languageTags } from '../text/language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 import { clipOf, defaultClipSchema, primaryTag } from '../synthesis/default-clip.ts';
-import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
+import { wavBytes } from '../dsp/wav.ts';
+import { openClips } from '../synthesis/reference-clip.ts';
 
 /** System prompt that CosyVoice3 expects before anything else. */
 const opening = 'You are a helpful assistant.';
 const endOfPrompt = '<|endofprompt|>';
+/** Rate of clips, in hertz. Every version accepts it: some need at least 16 kHz, some 24. */
+const clipRate = 24_000;
 
 const settings = z.strictObject({
   /** URL of `runtime/python/fastapi/server.py`, such as `http://127.0.0.1:50000`. */
@@ -32,17 +35,13 @@ const settings = z.strictObject({
 
 export type CosyvoiceSettings = z.infer<typeof settings>;
 
-/**
- * CosyVoice by its own FastAPI server. The clip is sent with every request; the reply is raw PCM, sentence by sentence,
- * and all failures happen after the server has sent status 200.
- */
+/** CosyVoice by its own FastAPI server, which streams raw PCM, and reports every failure after its status 200. */
 export const adapter: Adapter<SpeechSynthesizer, CosyvoiceSettings> = {
   settings,
   callPolicy: () => ({ concurrency: 2, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
   clones: () => true,
   open(chosen, context) {
-    // Every version accepts 24 kHz: some need at least 16 kHz, some 24.
-    const readClip = openClips(context.name, { sampleRate: 24_000, mostSeconds: 30 });
+    const readClip = openClips(context.name, { sampleRate: clipRate, mostSeconds: 30 });
     const renderer = {
       languages: chosen.languages,
       maxCharacters: 200,
@@ -57,7 +56,7 @@ export const adapter: Adapter<SpeechSynthesizer, CosyvoiceSettings> = {
         const clip = await readClip(reference, options);
         const said = { transcript: clip.transcript, language: reference.language };
         const { path, fields } = orderOf(text, said, options, chosen);
-        yield* ask(path, formOf(fields, clip), { chosen, context, signal });
+        yield* ask(path, wavForm(fields, 'prompt_wav', clip.wav), { chosen, context, signal });
       },
     };
     return {
@@ -77,18 +76,15 @@ interface Order {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/**
- * Chooses the route and its fields. A clip in another language gives its voice only, because its transcript would
- * colour the speech.
- */
+/** Chooses route and fields. A clip in another language gives its voice only: its transcript would colour speech. */
 function orderOf(
   text: string,
   reference: { readonly transcript: string; readonly language: string },
-  { language, emotion }: RenderOptions,
+  { language, emotion }: Pick<RenderOptions, 'language' | 'emotion'>,
   { version, instructions }: CosyvoiceSettings,
 ): Order {
   const manner = styleInstruction(emotion, instructions) ?? '';
-  const prefix = version === 3 ? opening : '';
+  const prefix = version === 3 ? `${opening} ` : '';
   if (manner !== '' && version > 1) {
     // Without its end mark the instruction would be spoken too.
     return {
@@ -105,19 +101,11 @@ function orderOf(
   return { path: '/inference_zero_shot', fields: { tts_text: text, prompt_text: prompt } };
 }
 
-function formOf(fields: Readonly<Record<string, string>>, clip?: ReferenceClip): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  if (clip !== undefined)
-    form.set('prompt_wav', new Blob([new Uint8Array(clip.wav)], { type: 'audio/wav' }), 'voice.wav');
-  return form;
-}
-
 /** Speaks with a built-in voice. The server has no list of them: an unknown one shows by a reply without audio. */
 async function* ownVoice(text: string, voiceId: string, asking: Asking): AsyncGenerator<PcmBlock> {
   const { defaultVoice = voiceId } = asking.chosen;
   const speakAs = (id: string): AsyncGenerator<PcmBlock> =>
-    ask('/inference_sft', formOf({ tts_text: text, spk_id: id }), asking);
+    ask('/inference_sft', wavForm({ tts_text: text, spk_id: id }), asking);
   if (voiceId === defaultVoice) return yield* speakAs(voiceId);
   let isHeard = false;
   try {
@@ -133,7 +121,7 @@ async function* ownVoice(text: string, voiceId: string, asking: Asking): AsyncGe
 }
 
 const muteDetail =
-  'the server responded with 200 and no audio. Check its log. CosyVoice since December 2025 cannot read any clip ("Invalid file"): use an older version.';
+  'the server responded with 200 and no audio. Check its log. CosyVoice since December 2025 cannot read any clip ("Invalid file"): use its commit d985100, or Triton.';
 
 function isMute(cause: unknown): boolean {
   return cause instanceof EngineError && cause.detail === muteDetail;
@@ -155,11 +143,28 @@ async function* ask(path: string, form: FormData, { chosen, context, signal }: A
   if (!isHeard) throw new EngineError(context.name, 'ENGINE_BAD_REPLY', muteDetail);
 }
 
-/** Checks the server by FastAPI's OpenAPI document, because it has no health route. */
-async function check({ chosen, context, signal }: Asking): Promise<string> {
+/**
+ * Checks the server by FastAPI's OpenAPI document, because it has no health route. Then has it speak one word, with a
+ * clip of noise if it clones: a server that cannot read clips shows it only then.
+ */
+async function check(asking: Asking): Promise<string> {
+  const { chosen, context, signal } = asking;
   const url = addressOf(chosen.baseUrl, '/openapi.json');
   const described = await sendForJson(context, { url, headers: bearer(context.key) }, { signal });
   if (!JSON.stringify(described).includes('/inference_zero_shot'))
     throw badReply(context, 'the routes of another server');
-  return `${new URL(chosen.baseUrl).host} is CosyVoice’s server`;
+  for await (const _block of oneWord(asking)) break;
+  return `${new URL(chosen.baseUrl).host} is CosyVoice’s server, and speaks`;
+}
+
+async function* oneWord(asking: Asking): AsyncGenerator<PcmBlock> {
+  const { version, defaultVoice } = asking.chosen;
+  if (version === 1 && defaultVoice !== undefined) return yield* ownVoice('Yes.', defaultVoice, asking);
+  const clip = await wavBytes(
+    new Float32Array(3 * clipRate).map(() => 0.1 * (Math.random() - 0.5)),
+    clipRate,
+  );
+  const said = { transcript: 'Good evening, my friend.', language: 'en' };
+  const { path, fields } = orderOf('Yes.', said, { language: 'en' }, asking.chosen);
+  yield* ask(path, wavForm(fields, 'prompt_wav', clip), asking);
 }

@@ -3,6 +3,7 @@ import { concatSamples } from '../audio.ts';
 import { gainFor } from '../dsp/loudness.ts';
 import { writingOf } from '../text/scripts.ts';
 import { serveWorker } from '../runtime/worker-serve.ts';
+import type { TimedPhone } from '../synthesizer.ts';
 import type { EspeakRequest, EspeakWorkerData } from './espeak.ts';
 import { finishSpeech, type RenderedSpeech } from '../synthesis/finish-speech.ts';
 
@@ -23,6 +24,8 @@ interface EspeakEvent {
   readonly text_position: number;
   /** Milliseconds. */
   readonly audio_position: number;
+  /** For a phoneme: its IPA; empty for a pause. */
+  readonly id?: string | number;
 }
 
 interface Spoken {
@@ -33,6 +36,8 @@ interface Spoken {
 const { moduleUrl, sampleRate } = workerData as EspeakWorkerData;
 const plainRate = 175;
 const plainPitch = 50;
+/** eSpeak NG reports its phonemes later than they sound: by this much at rate 1, less if it speaks faster. */
+const phonesLateMs = 15;
 /** Text spoken once per voice to measure its loudness; digits can be read in every language. */
 const levelText = '1 2 3 4 5';
 
@@ -49,7 +54,10 @@ serveWorker<EspeakRequest, RenderedSpeech>(async (request) => {
   const gain = gainOf(engine, voice, request);
   const { samples, events } = say(engine, readable(request.text), request);
   const marks = marksIn(request.text, events);
-  const raw = { text: request.text, samples, sampleRate: engine.get_samplerate(), hints: { marks } };
+  const sampleRateMade = engine.get_samplerate();
+  const lengthMs = (samples.length / sampleRateMade) * 1000;
+  const hints = { marks, phones: phonesIn(events, lengthMs, phonesLateMs / request.rate) };
+  const raw = { text: request.text, samples, sampleRate: sampleRateMade, hints };
   const reply = finishSpeech(raw, { sampleRate, gain, rate: request.rate });
   return { reply, transfer: [reply.samples.buffer] };
 });
@@ -94,16 +102,15 @@ function say(engine: Espeak, text: string, { pitch, rate }: EspeakRequest): Spok
   const events: EspeakEvent[] = [];
   engine.synthesize(text, (samples, found) => {
     blocks.push(Float32Array.from(samples, (value) => value / 32_768));
-    events.push(...found.filter((event) => event.type === 'word'));
+    events.push(...found.filter((event) => event.type === 'word' || event.type === 'phoneme'));
     return false;
   });
   return { samples: concatSamples(blocks), events };
 }
 
 /**
- * Makes eSpeak NG take text as plain text: tags, entities, phoneme brackets and control characters become spaces, as do
- * long runs of marks, and kanji in Japanese. Keeps the number of code points, so that eSpeak's positions fit the
- * original.
+ * Text that eSpeak NG takes as plain text: tags, entities, brackets, control characters, long runs of marks, and kanji in
+ * Japanese become spaces. Keeps the number of code points, so that eSpeak's positions fit the original.
  */
 function readable(text: string): string {
   const japanese = writingOf(text).script === 'kana';
@@ -120,5 +127,18 @@ function marksIn(text: string, events: readonly EspeakEvent[]): { index: number;
     starts.push(index);
     index += character.length;
   }
-  return events.map((event) => ({ index: starts[event.text_position - 1] ?? index, atMs: event.audio_position }));
+  const words = events.filter(({ type }) => type === 'word');
+  return words.map((event) => ({ index: starts[event.text_position - 1] ?? index, atMs: event.audio_position }));
+}
+
+/** Each sound ends where the next begins. */
+function phonesIn(events: readonly EspeakEvent[], lengthMs: number, lateMs: number): TimedPhone[] {
+  const told = events.filter(({ type }) => type === 'phoneme');
+  const startOf = (event: EspeakEvent | undefined): number =>
+    event === undefined ? lengthMs : Math.max(0, event.audio_position - lateMs);
+  return told.map((event, index) => ({
+    sound: String(event.id ?? ''),
+    startMs: startOf(event),
+    endMs: startOf(told[index + 1]),
+  }));
 }

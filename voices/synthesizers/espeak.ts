@@ -43,9 +43,7 @@ const warmTexts = [
   ['cmn', '你好，很高兴见到你，今天天气真好，我们一起去喝茶吧。'],
 ] as const;
 
-/**
- * Languages that are not written in Latin letters, by script. Japanese is left out of `languages`: it reads no kanji.
- */
+/** Languages that are not written in Latin letters, by script. `languages` has no Japanese: eSpeak reads no kanji. */
 const writtenIn: Partial<Record<Script, readonly string[]>> = {
   han: ['zh', 'cmn', 'yue', 'hak'],
   kana: ['ja'],
@@ -94,9 +92,12 @@ export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
     name,
     sampleRate,
     languages: [...new Set([...writtenInLatin, ...Object.values(writtenIn).flat()])].filter((tag) => tag !== 'ja'),
-    async *speak(phrases, { signal, voice, language, speed }) {
+    async *speak(phrases, { signal, voice, language, speed, isBackground }) {
       const render = async (text: string): Promise<RenderedSpeech> =>
-        opened().call({ ...requestFor(voice, text, language, speed ?? 1), text }, { signal });
+        opened().call(
+          { ...requestFor(voice, text, language, speed ?? 1), text },
+          { signal, priority: isBackground?.() === true ? -1 : 0 },
+        );
       yield* speakPieces(phrases, { sampleRate, maxCharacters, isSpeakable: sayable, render }, { signal });
     },
     warm: async () => {
@@ -152,10 +153,7 @@ function requestFor(
   };
 }
 
-/**
- * Returns the language to read the text in: the wanted one if it is written in the text's script, otherwise the voice's
- * own, otherwise the script's most common.
- */
+/** The wanted language if the text's script writes it, otherwise the voice's own, otherwise the script's usual one. */
 function languageFor(text: string, own: string, wanted: string | undefined): string {
   const { script, language } = writingOf(text);
   if (script === undefined || script === 'other') return own === '' ? 'en' : own;

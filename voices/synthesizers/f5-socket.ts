@@ -21,18 +21,12 @@ const sampleRate = 24_000;
 /** Maximum size of a text: the server makes one read of this size. */
 const mostTextBytes = 1_024;
 const endMark = Buffer.from('END', 'latin1');
-/**
- * Wait after the end mark for a server that does not close the connection, in milliseconds; it has nothing more to
- * send.
- */
+/** Wait after the end mark for a server that does not close the connection, in milliseconds. */
 const quietMs = 300;
 /** Maximum magnitude of a sample; text read as floats exceeds it. */
 const loudest = 8;
 
-/**
- * F5-TTS's own socket server, or E2-TTS on the same. It speaks with the one voice that it was started with, and serves
- * one connection at a time: one for each text, because it begins soonest on a new one.
- */
+/** F5-TTS's or E2-TTS's socket server: one voice, one connection at a time, a new one per text (begins soonest). */
 export const adapter: Adapter<SpeechSynthesizer, F5SocketSettings> = {
   settings,
   callPolicy: () => ({ concurrency: 1, timeouts: { firstByteMs: 60_000 } }),
@@ -59,11 +53,8 @@ async function* render(
 ): AsyncGenerator<PcmBlock> {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length > mostTextBytes) {
-    throw new EngineError(
-      context.name,
-      'ENGINE_REFUSED',
-      `the text has ${bytes.length} bytes; the limit is ${mostTextBytes}`,
-    );
+    const detail = `the text has ${bytes.length} bytes; the limit is ${mostTextBytes}`;
+    throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
   }
   const connection = await openConnection(chosen, context, signal);
   try {
@@ -74,10 +65,7 @@ async function* render(
   }
 }
 
-/**
- * Yields audio up to the three letters that mark its end: they stand where the next sample would begin, and nothing
- * follows them.
- */
+/** Yields audio up to its end mark: three letters where the next sample would begin, with nothing after them. */
 async function* samplesUpToMark(connection: Connection, context: EngineContext): AsyncGenerator<PcmBlock> {
   const { firstByteMs, betweenBytesMs } = context.timeouts;
   let held: Buffer = Buffer.alloc(0);
@@ -111,10 +99,7 @@ interface Connection {
   send(bytes: Buffer): void;
   /** Closes our end: nothing more will be sent. */
   end(): void;
-  /**
-   * Returns the next bytes; undefined once the server has closed its end. Throws `ENGINE_TIMEOUT` if none come within
-   * `limitMs`.
-   */
+  /** The next bytes; undefined once the server has closed its end. Throws `ENGINE_TIMEOUT` after `limitMs`. */
   receive(limitMs: number): Promise<Buffer | undefined>;
   close(): void;
 }

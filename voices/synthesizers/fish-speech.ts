@@ -4,7 +4,7 @@ import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
 import type { RequestOptions } from '../calls/calls.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
-import { sendForBytes, sendForJson } from '../calls/http.ts';
+import { sendForBytes, sendForJson, wavForm } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { sendForAudio } from '../calls/audio-response.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
@@ -27,10 +27,7 @@ const settings = z.strictObject({
 
 export type FishSpeechSettings = z.infer<typeof settings>;
 
-/**
- * fish-speech by its own API server. Clips are registered there once, then referred to by id. While it speaks, the
- * server answers nothing else: so one request at a time, and long timeouts.
- */
+/** fish-speech by its own API server, which registers clips by id, and answers nothing else while it speaks. */
 export const adapter: Adapter<SpeechSynthesizer, FishSpeechSettings> = {
   settings,
   callPolicy: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
@@ -71,30 +68,33 @@ interface Site {
 function openReferences(site: Site): (voice: Voice, options: RequestOptions) => Promise<string | undefined> {
   const { chosen, context } = site;
   const readClip = openClips(context.name, { mostSeconds: 30 });
-  const registered = new Set<string>();
-  let listed: ReadonlySet<string> | undefined;
 
   async function register(voice: ReferenceVoice, options: RequestOptions): Promise<string> {
     const { wav, transcript } = await readClip(voice, options);
+    if (transcript.trim() === '') {
+      const detail = `the reference clip ${voice.wavPath} has no transcript. Set "transcript".`;
+      throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
+    }
     const id = createHash('sha256').update(wav).update(transcript).digest('hex').slice(0, 24);
-    if (registered.has(id)) return id;
-    const form = new FormData();
-    form.set('id', id);
-    form.set('text', transcript);
-    form.set('audio', new Blob([new Uint8Array(wav)], { type: 'audio/wav' }), 'voice.wav');
-    await sendForBytes(context, { ...asked(site, '/v1/references/add'), form }, options).catch((cause: unknown) => {
-      // It was registered by an earlier run.
+    // A server that was replaced has lost its clips, and would speak with any voice.
+    if ((await listOf(site, options)).has(id)) return id;
+    const form = wavForm({ id, text: transcript }, 'audio', wav);
+    const add = (): Promise<Buffer> => sendForBytes(context, { ...asked(site, '/v1/references/add'), form }, options);
+    await add().catch(async (cause: unknown) => {
       if (!(cause instanceof EngineError && cause.status === 409)) throw cause;
+      // An empty folder is in its place.
+      const json = { reference_id: id };
+      await sendForBytes(context, { ...asked(site, '/v1/references/delete'), method: 'DELETE', json }, options);
+      await add();
     });
-    registered.add(id);
     return id;
   }
 
   return async (voice, options) => {
     if (voice.kind === 'reference') return register(voice, options);
     // For an unknown name the server silently makes an empty voice.
-    listed ??= await listOf(site, options);
-    return [voice.id, chosen.defaultVoice].find((id) => id !== undefined && listed?.has(id));
+    const listed = await listOf(site, options);
+    return [voice.id, chosen.defaultVoice].find((id) => id !== undefined && listed.has(id));
   };
 }
 
@@ -117,10 +117,8 @@ function asked(
 }
 
 async function check(site: Site, options: CallOptions): Promise<string> {
-  const { status } = ((await sendForJson(site.context, asked(site, '/v1/health'), options)) ?? {}) as Record<
-    string,
-    unknown
-  >;
+  const health = (await sendForJson(site.context, asked(site, '/v1/health'), options)) ?? {};
+  const { status } = health as Record<string, unknown>;
   if (status !== 'ok') throw badReply(site.context, 'no health status');
   return `${new URL(site.chosen.baseUrl).host} is fish-speech’s server`;
 }

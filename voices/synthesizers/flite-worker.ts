@@ -2,7 +2,8 @@ import { workerData } from 'node:worker_threads';
 import { floatsFromPcm16 } from '../audio.ts';
 import { EngineError } from '../engine.ts';
 import { gainFor } from '../dsp/loudness.ts';
-import type { Span } from '../text/word-times.ts';
+import type { TimedPhone } from '../synthesizer.ts';
+import { ipaFromArpabet } from '../visemes/phone-table.ts';
 import { serveWorker } from '../runtime/worker-serve.ts';
 import { finishSpeech, type RenderedSpeech } from '../synthesis/finish-speech.ts';
 import type { FliteRequest, FliteSettings, FliteWorkerData } from './flite.ts';
@@ -24,8 +25,9 @@ serveWorker<FliteRequest, RenderedSpeech>(async ({ settings, say, text }) => {
     spare ??= loadWasiCommand(module);
     return { reply: { samples: new Float32Array(0), words: [] } };
   }
-  const { samples, sampleRate: madeRate, pauses } = synthesize(say, settings);
-  const raw = { text, samples, sampleRate: madeRate, hints: { pauses } };
+  const { samples, sampleRate: madeRate, phones } = synthesize(say, settings);
+  const pauses = phones.filter(({ sound }) => sound === '');
+  const raw = { text, samples, sampleRate: madeRate, hints: { pauses, phones } };
   const reply = finishSpeech(raw, { sampleRate, gain, rate: settings.rate });
   // Loads an instance for the next phrase, after this answer is sent.
   setImmediate(() => (spare ??= loadWasiCommand(module)));
@@ -43,7 +45,7 @@ function gainOf(settings: FliteSettings): number {
 function synthesize(
   say: string,
   settings: FliteSettings,
-): { samples: Float32Array; sampleRate: number; pauses: readonly Span[] } {
+): { samples: Float32Array; sampleRate: number; phones: readonly TimedPhone[] } {
   const command = spare ?? loadWasiCommand(module);
   spare = undefined;
   const pitch = `f0_shift=${settings.f0Shift.toFixed(4)}`;
@@ -58,20 +60,20 @@ function synthesize(
   return {
     samples: floatsFromPcm16(wave.subarray(headerBytes)),
     sampleRate: Math.round((madeRate * settings.timbreShift) / 100) * 100,
-    pauses: pausesIn(stdout, settings.timbreShift),
+    phones: phonesIn(stdout, settings.timbreShift),
   };
 }
 
-/** Finds the pauses in `-psdur` output, `pau:0.2 ax:0.3 ...`: each phone with its end in seconds. */
-function pausesIn(printed: string, timbreShift: number): Span[] {
+/** Reads `-psdur` output, `pau:0.2 ax:0.3 ...`: each sound with its end in seconds. */
+function phonesIn(printed: string, timbreShift: number): TimedPhone[] {
   let startMs = 0;
-  return printed
-    .trim()
-    .split(/\s+/)
-    .flatMap((entry) => {
-      const [sound, seconds] = entry.split(':');
-      const span = { startMs, endMs: (Number(seconds) * 1000) / timbreShift };
-      startMs = span.endMs;
-      return sound === 'pau' ? [span] : [];
-    });
+  const entries = printed.trim().split(/\s+/);
+  return entries.flatMap((entry) => {
+    const [name = '', seconds] = entry.split(':');
+    const endMs = (Number(seconds) * 1000) / timbreShift;
+    if (!Number.isFinite(endMs)) return [];
+    const phone = { sound: ipaFromArpabet(name) ?? name, startMs, endMs };
+    startMs = endMs;
+    return [phone];
+  });
 }

@@ -52,9 +52,7 @@ const voicesOfFixedPitch: readonly string[] = ['rms'];
 /** Bounds the time to first audio of a long phrase, and the work that an abort leaves running. */
 const maxCharacters = 240;
 
-/**
- * Exponent of the timbre shift: higher voices come from shorter vocal tracts, so timbre follows pitch part of the way.
- */
+/** Exponent of the timbre shift: higher voices have shorter vocal tracts, so timbre follows pitch part of the way. */
 const timbreFollows = 0.4;
 
 /**
@@ -78,10 +76,13 @@ export function openFlite(options: FliteOptions = {}): SpeechSynthesizer & {
     languages: ['en'],
     voices,
     warm: () => warmed,
-    speak(phrases, { signal, voice, speed }) {
+    speak(phrases, { signal, voice, speed, isBackground }) {
       const settings = settingsFor(voice, speed ?? 1);
       const render = async (text: string): Promise<RenderedSpeech> =>
-        (await opened).call({ settings, say: transliterateToAscii(text), text }, { signal });
+        (await opened).call(
+          { settings, say: transliterateToAscii(text), text },
+          { signal, priority: isBackground?.() === true ? -1 : 0 },
+        );
       return speakPieces(phrases, { sampleRate, maxCharacters, isSpeakable: sayable, render }, { signal });
     },
     close: async () => {
@@ -169,10 +170,7 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [/[æœøßðþłđıÆŒØÞŁĐ]/gu, ''],
 ];
 
-/**
- * Converts text to what Flite can read: printable ASCII. Accents are removed, symbols become words, and anything
- * without a Latin form becomes a space. The result may be empty.
- */
+/** Printable ASCII for Flite: no accents, symbols as words, other characters as spaces. May be empty. */
 function transliterateToAscii(text: string): string {
   let plain = text;
   for (const [pattern, replacement] of rewrites) {

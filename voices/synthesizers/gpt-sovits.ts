@@ -23,10 +23,7 @@ const settings = z.strictObject({
   /** Folder with the clips on the server; default: the same path as here. */
   serverDirectory: z.string().min(1).optional(),
   defaultClip: defaultClipSchema.optional(),
-  /**
-   * 1: sentence by sentence, the best quality; 2: streamed as it is made; 3: the same in pieces of fixed length,
-   * roughest and soonest.
-   */
+  /** 1: sentence by sentence, best quality; 2: streamed as made; 3: in pieces of fixed length, roughest and soonest. */
   streamingMode: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]).default(1),
   languages: z
     .array(z.enum(spoken))
@@ -38,12 +35,10 @@ const settings = z.strictObject({
 
 export type GptSovitsSettings = z.infer<typeof settings>;
 
-/**
- * GPT-SoVITS by its own `api_v2.py`, which reads the clips from its own disk. One request at a time: concurrent
- * requests with different clips spoil each other, and an abandoned request continues for a moment.
- */
+/** GPT-SoVITS by its own `api_v2.py`, which reads clips from its own disk. Concurrent requests spoil each other. */
 export const adapter: Adapter<SpeechSynthesizer, GptSovitsSettings> = {
   settings,
+  // An abandoned request continues for a moment.
   callPolicy: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000 } }),
   clones: () => true,
   open(chosen, context) {
@@ -55,8 +50,15 @@ export const adapter: Adapter<SpeechSynthesizer, GptSovitsSettings> = {
       async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
         const reference = clipOf(options.voice, chosen.defaultClip, context);
         const clip = await readClip(reference, options);
-        const body = bodyOf(text, { ...clip, language: reference.language }, options, chosen);
-        yield* ask(body, chosen, { context, signal: options.signal });
+        const json = bodyOf(text, { ...clip, language: reference.language }, options, chosen);
+        const request = { url: addressOf(chosen.baseUrl, '/tts'), json, headers: bearer(context.key) };
+        for await (const block of sendForAudio(context, request, { sampleRate: 32_000 }, options)) {
+          if (block.sampleRate === stumblingRate && block.samples.every((value) => value === 0)) {
+            const detail = 'the server failed on this text and sent silence. Check its log.';
+            throw new EngineError(context.name, 'ENGINE_BAD_REPLY', detail);
+          }
+          yield block;
+        }
       },
     };
     return {
@@ -87,35 +89,17 @@ function bodyOf(
   };
 }
 
-/**
- * Returns the server's code for a language, lower-case because it compares literally; `auto` if it does not know the
- * language.
- */
+/** The server's code for a language, lower-case because it compares literally; `auto` for one that it does not know. */
 function tagFor(language: string | undefined): string {
   const tag = language === undefined ? '' : primaryTag(language);
   return spoken.find((known) => known === tag) ?? 'auto';
 }
 
-interface Asking extends CallOptions {
-  readonly context: EngineContext;
-}
-
-async function* ask(json: unknown, { baseUrl }: GptSovitsSettings, asking: Asking): AsyncGenerator<PcmBlock> {
-  const { context, signal } = asking;
-  const request = { url: addressOf(baseUrl, '/tts'), json, headers: bearer(context.key) };
-  for await (const block of sendForAudio(context, request, { sampleRate: 32_000 }, { signal })) {
-    if (block.sampleRate === stumblingRate && block.samples.every((value) => value === 0)) {
-      const detail = 'the server failed on this text and sent silence. Check its log.';
-      throw new EngineError(context.name, 'ENGINE_BAD_REPLY', detail);
-    }
-    yield block;
-  }
-}
-
 /** Checks the server, which has no health route: if it is up, it refuses a request without fields. */
 async function check({ baseUrl }: GptSovitsSettings, context: EngineContext, options: CallOptions): Promise<string> {
   try {
-    await send(context, { url: addressOf(baseUrl, '/tts'), headers: bearer(context.key) }, options);
+    // A GET without parameters would be an internal error, as in a server that is broken.
+    await send(context, { url: addressOf(baseUrl, '/tts'), json: {}, headers: bearer(context.key) }, options);
   } catch (cause) {
     if (cause instanceof EngineError && [400, 422].includes(cause.status ?? 0))
       return `${new URL(baseUrl).host} responds`;

@@ -24,10 +24,7 @@ const settings = z.strictObject({
     .min(1)
     .transform((name) => name.replace(/^\//, ''))
     .optional(),
-  /**
-   * Values of inputs, by their name or label, if the automatic choice is wrong. In strings `{text}`, `{transcript}` and
-   * `{language}` are replaced; `"{clip}"` is the clip.
-   */
+  /** Inputs by name or label; strings may hold `{text}`, `{transcript}`, `{language}`; `"{clip}"` is the clip. */
   inputs: z.record(z.string(), z.unknown()).default({}),
   defaultClip: defaultClipSchema.optional(),
   languages: languageTags.default([]),
@@ -117,9 +114,7 @@ interface Said {
   readonly speed: number;
 }
 
-/**
- * Fills the inputs in order: with the configured value, otherwise by kind and label, otherwise with the app's default.
- */
+/** Fills the inputs in order: with the configured value, otherwise by kind and label, or with the app's default. */
 function fill(inputs: readonly GradioInput[], wishes: Readonly<Record<string, unknown>>, said: Said): unknown[] {
   const clip = { path: said.file.path, meta: { _type: 'gradio.FileData' }, orig_name: 'voice.wav' };
   let hasClip = false;

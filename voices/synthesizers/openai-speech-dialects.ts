@@ -1,6 +1,6 @@
 import { addressOf } from '../calls/base-url.ts';
 import { styleInstruction } from '../synthesis/emotion-instruction.ts';
-import type { HttpRequest } from '../calls/http.ts';
+import { wavForm, type HttpRequest } from '../calls/http.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
 import type { ReferenceClip } from '../synthesis/reference-clip.ts';
 
@@ -32,15 +32,18 @@ export interface SpeechDialect {
   /** `upload`: the clip is sent to the server; `server-path`: the server must have it on its disk. */
   readonly clones: 'no' | 'upload' | 'server-path';
   readonly streams: boolean;
-  /**
-   * Channel for an emotion: an instruction sentence beside the text, the emotion's name in a field of its own, or none.
-   * It is never a tag inside the text, which the server might read aloud.
-   */
+  /** `instructions`: a sentence beside the text; `word`: the emotion in its own field. Never a tag in the text. */
   readonly emotions: 'no' | 'instructions' | 'word';
   /** Rate of audio without a header, in hertz. */
   readonly sampleRate: number;
   readonly concurrency: number;
   readonly defaultVoice?: string;
+  /** Model if none is set: a name that the server requires and ignores, or `listed`: the only one that it lists. */
+  readonly defaultModel?: string;
+  /** Status for an unknown voice, besides 400, 404 and 422. */
+  readonly unknownVoice?: number;
+  /** True: `GET /models/MODEL` lists the model's voices, and only those may be asked for. */
+  readonly listsVoices?: boolean;
   /** Maximum length of a text in UTF-16 units; longer texts are split. */
   readonly maxCharacters: number;
   request(order: SpeechRequest, server: SpeechServer): HttpRequest;
@@ -82,27 +85,15 @@ function dataUrl(clip: ReferenceClip): string {
   return `data:audio/wav;base64,${clip.wav.toString('base64')}`;
 }
 
-function form(
-  fields: Readonly<Record<string, string>>,
-  clip: ReferenceClip,
-  field: string,
-  name = 'voice.wav',
-): FormData {
-  const data = new FormData();
-  for (const [key, value] of Object.entries(fields)) data.set(key, value);
-  data.set(field, new Blob([new Uint8Array(clip.wav)], { type: 'audio/wav' }), name);
-  return data;
-}
-
-/** Returns the body of vLLM-Omni's route, which the sidecar contract adopts. */
-function withReference(order: SpeechRequest, server: SpeechServer): Record<string, unknown> {
+/** Returns the body of vLLM-Omni's route, which the sidecar contract adopts; `streamed` is the format of a stream. */
+function withReference(order: SpeechRequest, server: SpeechServer, streamed: 'pcm' | 'wav'): Record<string, unknown> {
   const { reference, speed } = order;
   // Its stream supports normal tempo only.
   const streams = server.streams && speed === 1;
   return {
     ...(reference === undefined ? {} : { ref_audio: dataUrl(reference.clip), ref_text: reference.transcript }),
     ...instructed(order, server),
-    response_format: streams ? 'pcm' : 'wav',
+    response_format: streams ? streamed : 'wav',
     ...(streams ? { stream: true, stream_format: 'audio' } : {}),
     ...plain(order, server),
   };
@@ -113,6 +104,7 @@ export const speechDialects = {
   openai: {
     ...usual,
     emotions: 'instructions',
+    defaultModel: 'listed',
     defaultVoice: 'alloy',
     maxCharacters: 1_000,
     request: (order, server) =>
@@ -126,7 +118,8 @@ export const speechDialects = {
     ...usual,
     clones: 'upload',
     emotions: 'instructions',
-    request: (order, server) => speech(server, withReference(order, server)),
+    // Its models speak at 24, 44.1 and 48 kHz: only the header of a WAV tells.
+    request: (order, server) => speech(server, withReference(order, server, 'wav')),
   },
   sidecar: {
     ...usual,
@@ -136,7 +129,8 @@ export const speechDialects = {
     request: (order, server) =>
       speech(server, {
         ...(order.language === undefined ? {} : { language: order.language }),
-        ...withReference(order, server),
+        // It tells the rate in `x-sample-rate`.
+        ...withReference(order, server, 'pcm'),
       }),
   },
   kokoro: {
@@ -147,6 +141,9 @@ export const speechDialects = {
   },
   speaches: {
     ...usual,
+    defaultModel: 'listed',
+    // An unknown voice gets 200, and then the connection is cut.
+    listsVoices: true,
     defaultVoice: 'af_heart',
     concurrency: 4,
     request: (order, server) =>
@@ -155,6 +152,10 @@ export const speechDialects = {
   flashtts: {
     ...usual,
     clones: 'upload',
+    defaultModel: 'listed',
+    // Any other voice is read as a clip.
+    defaultVoice: 'female',
+    // That of Spark-TTS; MegaTTS and Orpheus need the setting.
     sampleRate: 16_000,
     request(order, server) {
       const { reference, text } = order;
@@ -162,18 +163,20 @@ export const speechDialects = {
         return speech(server, { response_format: 'pcm', stream: true, ...plain(order, server) });
       const fields = { text, reference_text: reference.transcript, response_format: 'pcm', stream: 'true' };
       const url = addressOf(server.baseUrl, '/clone_voice', 'root');
-      return { url, form: form(fields, reference.clip, 'reference_audio_file') };
+      return { url, form: wavForm(fields, 'reference_audio_file', reference.clip.wav) };
     },
   },
   chatterbox: {
     ...usual,
+    defaultModel: 'chatterbox',
+    defaultVoice: 'Emily.wav',
     clones: 'upload',
     streams: false,
     concurrency: 1,
     request: (order, server) => speech(server, { response_format: 'wav', ...plain(order, server) }),
     upload: (clip, cloneName, server) => ({
       url: addressOf(server.baseUrl, '/upload_reference', 'root'),
-      form: form({}, clip, 'files', cloneName),
+      form: wavForm({}, 'files', clip.wav, cloneName),
     }),
   },
   'chatterbox-api': {
@@ -184,14 +187,14 @@ export const speechDialects = {
       const { reference, text } = order;
       const path = '/audio/speech/stream';
       if (reference === undefined) return { url: addressOf(server.baseUrl, path), json: plain(order, server) };
-      return {
-        url: addressOf(server.baseUrl, `${path}/upload`),
-        form: form({ input: text }, reference.clip, 'voice_file'),
-      };
+      const url = addressOf(server.baseUrl, `${path}/upload`);
+      return { url, form: wavForm({ input: text }, 'voice_file', reference.clip.wav) };
     },
   },
   indextts: {
     ...usual,
+    defaultModel: 'index-tts',
+    unknownVoice: 500,
     clones: 'server-path',
     streams: false,
     concurrency: 1,
@@ -231,19 +234,20 @@ export const speechDialects = {
   },
   'sglang-omni': {
     ...usual,
-    clones: 'upload',
+    clones: 'server-path',
     request: (order, server) =>
       speech(server, {
         response_format: 'wav',
         ...(server.streams ? { stream: true } : {}),
         ...(order.reference === undefined
           ? {}
-          : { references: [{ audio_path: dataUrl(order.reference.clip), text: order.reference.transcript }] }),
+          : { references: [{ audio_path: order.reference.clip.serverPath, text: order.reference.transcript }] }),
         ...plain(order, server),
       }),
   },
   xinference: {
     ...usual,
+    defaultModel: 'listed',
     clones: 'upload',
     streams: false,
     concurrency: 2,
@@ -256,7 +260,7 @@ export const speechDialects = {
       const fields = Object.fromEntries(Object.entries(body).map(([key, value]) => [key, String(value)]));
       const kwargs = JSON.stringify({ prompt_text: reference.transcript, ...extra });
       const url = addressOf(server.baseUrl, '/audio/speech');
-      return { url, form: form({ ...fields, kwargs }, reference.clip, 'prompt_speech') };
+      return { url, form: wavForm({ ...fields, kwargs }, 'prompt_speech', reference.clip.wav) };
     },
   },
 } as const satisfies Readonly<Record<string, SpeechDialect>>;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { baseUrlSchema, bearer } from '../calls/base-url.ts';
+import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
 import { openBase64 } from '../calls/base64-stream.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
-import { badReply } from '../calls/http-faults.ts';
-import { send, sendForBytes, type HttpReply, type HttpRequest } from '../calls/http.ts';
-import { checkOpenaiModel } from '../calls/openai-models.ts';
+import { anyObject, badReply, readJson } from '../calls/http-faults.ts';
+import { send, sendForBytes, sendForJson, type HttpReply, type HttpRequest } from '../calls/http.ts';
+import { checkOpenaiModel, onlyModel } from '../calls/openai-models.ts';
 import { pcmBlocks, pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
 import { serverSentEvents } from '../calls/sse.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
@@ -58,7 +58,7 @@ export const adapter: Adapter<SpeechSynthesizer, OpenaiSpeechSettings> = {
     const dialect: SpeechDialect = speechDialects[chosen.dialect];
     const server: SpeechServer = {
       baseUrl: chosen.baseUrl,
-      model: chosen.model,
+      model: chosen.model ?? (dialect.defaultModel === 'listed' ? undefined : dialect.defaultModel),
       streams: chosen.streams ?? dialect.streams,
       instructions: chosen.instructions,
       extra: chosen.extra,
@@ -72,15 +72,26 @@ export const adapter: Adapter<SpeechSynthesizer, OpenaiSpeechSettings> = {
     };
     return {
       ...speakByPhrase(renderer, context),
-      check: (options: CallOptions) => checkOpenaiModel(context, { ...chosen, model: chosen.model }, options),
+      async check(options: CallOptions) {
+        if (chosen.model === undefined && dialect.defaultModel === 'listed')
+          await onlyModel(context, chosen.baseUrl, options);
+        return checkOpenaiModel(context, { ...chosen, model: chosen.model }, options);
+      },
     };
   },
 };
 
+const modelSchema = z.object({ voices: z.array(z.object({ name: z.string() })).default([]) });
+
+function voicesIn(model: unknown): readonly string[] {
+  return modelSchema.safeParse(model).data?.voices.map(({ name }) => name) ?? [];
+}
+
 class Speaker {
   readonly #context: EngineContext;
   readonly #dialect: SpeechDialect;
-  readonly #server: SpeechServer;
+  #server: SpeechServer;
+  #hasAskedForModel = false;
   readonly #sampleRate: number;
   readonly #defaultVoice: string | undefined;
   readonly #readClip: ReturnType<typeof openClips>;
@@ -88,6 +99,8 @@ class Speaker {
   readonly #kept = new Set<string>();
   /** Voices that the server rejected. */
   readonly #unknown = new Set<string>();
+  /** Voices that the server lists; undefined until it has been asked. */
+  #listed: readonly string[] | undefined;
 
   constructor(context: EngineContext, dialect: SpeechDialect, server: SpeechServer, chosen: OpenaiSpeechSettings) {
     this.#context = context;
@@ -102,9 +115,17 @@ class Speaker {
   }
 
   async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
+    await this.#chooseModel(options);
     const order = await this.#order(text, options);
     const reply = await this.#ask(order, options);
     yield* this.#soundOf(reply);
+  }
+
+  async #chooseModel({ signal }: CallOptions): Promise<void> {
+    const isSet = this.#server.model !== undefined || this.#dialect.defaultModel !== 'listed';
+    if (isSet || this.#hasAskedForModel) return;
+    this.#server = { ...this.#server, model: await onlyModel(this.#context, this.#server.baseUrl, { signal }) };
+    this.#hasAskedForModel = true;
   }
 
   async #order(text: string, options: RenderOptions): Promise<SpeechRequest> {
@@ -112,14 +133,26 @@ class Speaker {
     const emotion = this.#dialect.emotions === 'no' ? undefined : options.emotion;
     const order = { text, language, speed, emotion };
     if (voice.kind === 'preset') {
-      const voiceId = this.#unknown.has(voice.id) ? this.#defaultVoice : voice.id;
-      return { ...order, voiceId, reference: undefined };
+      const wanted = this.#unknown.has(voice.id) ? this.#defaultVoice : voice.id;
+      return { ...order, voiceId: await this.#listedVoice(wanted, options), reference: undefined };
     }
     if (this.#dialect.clones === 'no') return { ...order, voiceId: this.#defaultVoice, reference: undefined };
     const clip = await this.#readClip(voice, options);
     const reference = { ...voice, transcript: clip.transcript, clip };
     if (this.#dialect.upload === undefined) return { ...order, voiceId: undefined, reference };
     return { ...order, voiceId: await this.#uploaded(clip, options), reference: undefined };
+  }
+
+  /** Returns the wanted voice, or one that the model has instead, if the server lists its voices. */
+  async #listedVoice(wanted: string | undefined, { signal }: CallOptions): Promise<string | undefined> {
+    const { model } = this.#server;
+    if (this.#dialect.listsVoices === true && model !== undefined) {
+      const request = this.#signed({ url: addressOf(this.#server.baseUrl, `/models/${model}`) });
+      this.#listed ??= await sendForJson(this.#context, request, { signal }).then(voicesIn, () => undefined);
+      signal.throwIfAborted();
+    }
+    const has = (id: string | undefined): boolean => id !== undefined && this.#listed?.includes(id) === true;
+    return [wanted, this.#defaultVoice].find(has) ?? this.#listed?.[0] ?? wanted;
   }
 
   /** Uploads the clip unless it is on the server already; returns its name there. */
@@ -138,7 +171,8 @@ class Speaker {
     try {
       return await ask(order);
     } catch (cause) {
-      const isNoVoice = cause instanceof EngineError && [400, 404, 422].includes(cause.status ?? 0);
+      const noVoice = [400, 404, 422, this.#dialect.unknownVoice];
+      const isNoVoice = cause instanceof EngineError && cause.status !== undefined && noVoice.includes(cause.status);
       const { voiceId } = order;
       // A restarted server has lost its clips.
       this.#kept.delete(voiceId ?? '');
@@ -164,21 +198,16 @@ class Speaker {
     else yield* pcmBlocks(body, raw);
   }
 
-  /**
-   * Reads the audio events `speech.audio.delta` (OpenAI, vLLM-Omni, Chatterbox) and `audio.speech.chunk` (SGLang-Omni).
-   */
+  /** Audio events: `speech.audio.delta` (OpenAI, vLLM-Omni, Chatterbox) and `audio.speech.chunk` (SGLang-Omni). */
   async *#spokenEvents(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const base64 = openBase64();
     let isOver = false;
     for await (const { data } of serverSentEvents(body)) {
       if (data === '[DONE]') return;
-      const event = this.#parse(data);
+      const event = readJson(data, anyObject, this.#context, 'invalid JSON in its stream');
       if (event['error'] !== undefined && event['error'] !== null) {
-        throw new EngineError(
-          this.#context.name,
-          'ENGINE_UNAVAILABLE',
-          'the server reported an error in its stream. Check its log.',
-        );
+        const detail = 'the server reported an error in its stream. Check its log.';
+        throw new EngineError(this.#context.name, 'ENGINE_UNAVAILABLE', detail);
       }
       isOver ||= event['type'] === 'speech.audio.done' || typeof event['finish_reason'] === 'string';
       const audio = event['audio'];
@@ -186,15 +215,5 @@ class Speaker {
       if (typeof piece === 'string' && piece !== '') yield base64.decode(piece);
     }
     if (!isOver) throw badReply(this.#context, 'an incomplete stream');
-  }
-
-  #parse(data: string): Record<string, unknown> {
-    try {
-      const parsed: unknown = JSON.parse(data);
-      if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
-    } catch {
-      // Reported below.
-    }
-    throw badReply(this.#context, 'invalid JSON in its stream');
   }
 }

@@ -24,10 +24,7 @@ const settings = z.strictObject({
 
 export type SidecarSettings = z.infer<typeof settings>;
 
-/**
- * Any model behind a sidecar, a small server as specified in `sidecar/openapi.json`: for models without a server of
- * their own. Synthesis is OpenAI's route; the health route tells which engine runs.
- */
+/** Any model behind a sidecar (`sidecar/openapi.json`): OpenAI's speech route, and a health route. */
 export const adapter: Adapter<SpeechSynthesizer, SidecarSettings> = {
   settings,
   callPolicy: (chosen) => openaiSpeech.callPolicy?.(asSpeech(chosen)) ?? {},

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { baseUrlSchema } from '../calls/base-url.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
-import { samplesIn } from '../calls/triton/triton-tensors.ts';
-import { checkTriton, openTriton, type TritonServer } from '../calls/triton/triton.ts';
+import { samplesIn, type WireAnswer } from '../calls/triton/triton-tensors.ts';
+import { checkTriton, openTriton } from '../calls/triton/triton.ts';
 import { EngineError } from '../engine.ts';
 import { languageTags } from '../text/language-tags.ts';
 import type { ReferenceVoice, SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 import { crossFaded } from '../synthesis/cross-fade.ts';
 import { clipOf, defaultClipSchema } from '../synthesis/default-clip.ts';
-import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
+import { openClips } from '../synthesis/reference-clip.ts';
 
 interface Dialect {
   readonly model: string;
@@ -20,17 +20,35 @@ interface Dialect {
   readonly mostSeconds: number;
   readonly maxCharacters: number;
   readonly comesWhole: boolean;
+  /** The transcript as the model joins it with the text. */
+  textBefore(transcript: string): string;
   /** Overlap of each answer with the end of the one before, in milliseconds. */
   readonly overlapMs: number;
   readonly concurrency: number;
 }
 
-const usual = { clipRate: 16_000, sampleRate: 24_000, mostSeconds: 30, maxCharacters: 200, overlapMs: 0 } as const;
+const usual = {
+  clipRate: 16_000,
+  sampleRate: 24_000,
+  mostSeconds: 30,
+  maxCharacters: 200,
+  overlapMs: 0,
+  textBefore: (transcript: string) => transcript,
+} as const;
 
 const dialects = {
   cosyvoice: { ...usual, model: 'cosyvoice2', comesWhole: false, concurrency: 4 },
   // More than two concurrent requests have lost the ends of sentences (F5-TTS#1039).
-  f5: { ...usual, model: 'f5_tts', clipRate: 24_000, mostSeconds: 12, comesWhole: true, concurrency: 2 },
+  f5: {
+    ...usual,
+    model: 'f5_tts',
+    clipRate: 24_000,
+    mostSeconds: 12,
+    comesWhole: true,
+    concurrency: 2,
+    // Its server puts nothing between transcript and text, unlike F5-TTS's own code.
+    textBefore: endedSentence,
+  },
   // Its language model stops at about 10 s, which is 60 Chinese characters.
   spark: {
     ...usual,
@@ -79,11 +97,17 @@ export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
       maxCharacters,
       comesWhole: dialect.comesWhole,
       async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
-        const { voice, signal } = options;
-        const reference = clipOf(voice, chosen.defaultClip, context);
-        needTranscript(reference, context);
-        const answers = say(text, { reference, clip: await readClip(reference, options), server, context, signal });
-        yield* crossFaded(answers, dialect.sampleRate, dialect.overlapMs);
+        const reference = clipOf(options.voice, chosen.defaultClip, context);
+        const clip = await readClip(reference, options);
+        needTranscript({ ...reference, transcript: clip.transcript }, context);
+        const inputs = [
+          { name: 'reference_wav', data: clip.samples },
+          { name: 'reference_wav_len', data: Int32Array.of(clip.samples.length) },
+          { name: 'reference_text', data: dialect.textBefore(clip.transcript) },
+          { name: 'target_text', data: text },
+        ];
+        const answers = server.infer(inputs, 'waveform', { signal: options.signal });
+        yield* crossFaded(waveforms(answers, context), dialect.sampleRate, dialect.overlapMs);
       },
     };
     return {
@@ -96,33 +120,19 @@ export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
   },
 };
 
-interface SpeechRequest {
-  readonly reference: ReferenceVoice;
-  readonly clip: ReferenceClip;
-  readonly server: TritonServer;
-  readonly context: EngineContext;
-  readonly signal: AbortSignal;
+/** The transcript with the end of a sentence, so that its last word does not run into the text. */
+function endedSentence(transcript: string): string {
+  const text = transcript.trim();
+  if (/[。！？]$/u.test(text)) return text;
+  if (/[.!?]$/u.test(text)) return `${text} `;
+  return /\p{Script=Han}$/u.test(text) ? `${text}。` : `${text}. `;
 }
 
-async function* say(
-  text: string,
-  { reference, clip, server, context, signal }: SpeechRequest,
-): AsyncGenerator<Float32Array> {
-  const inputs = [
-    { name: 'reference_wav', data: clip.samples },
-    { name: 'reference_wav_len', data: Int32Array.of(clip.samples.length) },
-    { name: 'reference_text', data: reference.transcript },
-    { name: 'target_text', data: text },
-  ];
-  for await (const answer of server.infer(inputs, 'waveform', { signal })) {
-    yield samplesIn(answer, 'waveform', context);
-  }
+async function* waveforms(answers: AsyncIterable<WireAnswer>, context: EngineContext): AsyncGenerator<Float32Array> {
+  for await (const answer of answers) yield samplesIn(answer, 'waveform', context);
 }
 
-/**
- * Refuses a clip without a transcript: these models estimate the length of speech from it, and fail or divide by zero
- * without one.
- */
+/** Without a transcript these models cannot estimate the length of speech, and fail or divide by zero. */
 function needTranscript({ transcript, wavPath }: ReferenceVoice, { name }: EngineContext): void {
   if (transcript.trim() !== '') return;
   const detail = `the reference clip ${wavPath} has no transcript. Set "transcript".`;

@@ -3,7 +3,7 @@ import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
 import type { RequestOptions } from '../calls/calls.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
-import { sendForJson, type HttpRequest } from '../calls/http.ts';
+import { sendForJson, wavForm, type HttpRequest } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { sendForAudio } from '../calls/audio-response.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
@@ -30,10 +30,7 @@ const settings = z.strictObject({
 
 export type XttsSettings = z.infer<typeof settings>;
 
-/**
- * XTTS v2 behind one of its two servers. One request at a time, as both require; an abandoned one continues for a
- * moment.
- */
+/** XTTS v2 behind one of its two servers. Both take one request at a time; an abandoned one continues for a moment. */
 export const adapter: Adapter<SpeechSynthesizer, XttsSettings> = {
   settings,
   callPolicy: () => ({ concurrency: 1, graceMs: 500 }),
@@ -83,10 +80,7 @@ interface Latents {
   readonly speaker_embedding: readonly unknown[];
 }
 
-/**
- * Builds requests for coqui's server. It computes the numbers of a clip once; they are valid until the clip changes,
- * even after a restart of the server.
- */
+/** Requests to coqui's server. It computes the numbers of a clip once; they stay valid, even after a restart. */
 function openCoqui(site: Site): RequestFor {
   const { chosen, context } = site;
   const readClip = openClips(context.name, { mostSeconds: 30 });
@@ -95,9 +89,7 @@ function openCoqui(site: Site): RequestFor {
     const clip = await readClip(voice, options);
     const known = cloned.get(clip);
     if (known !== undefined) return known;
-    const form = new FormData();
-    form.set('wav_file', new Blob([new Uint8Array(clip.wav)], { type: 'audio/wav' }), 'voice.wav');
-    const latents = await askFor(site, '/clone_speaker', options, form);
+    const latents = await askFor(site, '/clone_speaker', options, wavForm({}, 'wav_file', clip.wav));
     if (!isLatents(latents)) throw badReply(context, 'no voice made from the clip');
     cloned.set(clip, latents);
     return latents;
@@ -127,10 +119,7 @@ function isLatents(value: unknown): value is Latents {
   return Array.isArray(gpt_cond_latent) && Array.isArray(speaker_embedding);
 }
 
-/**
- * Builds requests for daswer123's server, which reads clips from its own disk, and has the voices of its folder by
- * name.
- */
+/** Requests to daswer123's server, which reads clips from its own disk, and has the voices of its folder by name. */
 function openDaswer123(site: Site): RequestFor {
   const { chosen, context } = site;
   const readClip = openClips(context.name, { mostSeconds: 30, onServer: { directory: chosen.serverDirectory } });

@@ -1,4 +1,4 @@
-import { isGesture, looksLikeDirection } from './stage-directions.ts';
+import { isGesture, isSentence, looksLikeDirection } from './stage-directions.ts';
 
 /** Position of a mark in the text. */
 export interface MarkupContext {
@@ -30,10 +30,7 @@ const linkLimit = 500;
 /** Characters after which an asterisk can open a span; after anything else it closes one or stands inside a word. */
 const opensAfter = /[\s"“‘「『(（.,;:!?…。，；：！？—–-]/u;
 
-/**
- * Rules by their trigger character, apart from `link` (the letter h at the start of a word) and `number` (a digit at
- * the start of a line). Each decides from the preceding text and a bounded look-ahead.
- */
+/** Rules by their first character; `link` is an h at the start of a word, `number` a digit at the start of a line. */
 export const markupRules: Readonly<Record<string, Rule | undefined>> = {
   '*': asterisk,
   '(': (rest, context) => parenthesis(rest, context, ')'),
@@ -61,10 +58,7 @@ export const markupRules: Readonly<Record<string, Rule | undefined>> = {
   number: listNumber,
 };
 
-/**
- * Between digits a tilde means "to" and becomes a dash, which reads the same; elsewhere it is strikethrough or a
- * drawn-out sound, and is dropped.
- */
+/** Between digits a tilde means "to" and becomes a dash; elsewhere it marks strikethrough or a drawn-out sound. */
 function wave(rest: string, context: MarkupContext): MarkupStep | undefined {
   if (rest.length < 2 && !context.ended) return undefined;
   return /\d/.test(context.previous) && /^.\d/.test(rest) ? { take: 1, say: '–' } : drop(1);
@@ -87,9 +81,7 @@ function closerOf(rest: string, close: string, limit: number, ended: boolean): n
   return lineEnd >= 0 || rest.length >= limit || ended ? -1 : undefined;
 }
 
-/**
- * The next character that is not a space: '\n' at a line end, '' at the end of the text, undefined if not known yet.
- */
+/** The next character that is no space: '\n' at a line end, '' at the end of the text, undefined if not known yet. */
 function characterAfter(rest: string, from: number, ended: boolean): string | undefined {
   const found = /^[^\S\n]*(\n|\S)/u.exec(rest.slice(from, from + spanLimit));
   if (found !== null) return found[1];
@@ -117,7 +109,7 @@ function parenthesis(rest: string, context: MarkupContext, closing: string): Mar
   const after = characterAfter(rest, close + 1, context.ended);
   if (after === undefined) return undefined;
   const inside = rest.slice(1, close);
-  const aside = inside.trim().split(/\s+/u).length > 6 || /^\s*\p{Lu}.*\s.*\s.*[.!?]\s*$/u.test(inside);
+  const aside = inside.trim().split(/\s+/u).length > 6 || isSentence(inside.trim());
   const direction = !aside && isStageDirection({ inside, before: context.said, after });
   return direction ? drop(close + 1) : keep(rest.charAt(0));
 }
@@ -166,9 +158,7 @@ function atLineStart(rest: string, context: MarkupContext, mark: RegExp, maybe: 
   return found === null ? keep(rest.charAt(0)) : drop(found[0].trimEnd().length);
 }
 
-/**
- * "1. " begins a list item. At the start of the text only number one does, because "42. That is the answer." is speech.
- */
+/** "1. " begins a list item; at the start only number one does, because "42. That is the answer." is speech. */
 function listNumber(rest: string, context: MarkupContext): MarkupStep | undefined {
   if (context.said === '' && !rest.startsWith('1')) return keep(rest.charAt(0));
   return atLineStart(rest, context, /^\d{1,2}[.)]\s/, /^\d{1,2}[.)]?$/);

@@ -1,6 +1,4 @@
-/**
- * Scripts to distinguish, each with the language assumed if nothing else is known. Japanese is recognized by its kana.
- */
+/** Each with the language assumed if nothing else is known; Japanese is recognized by its kana. */
 const scripts = [
   { name: 'kana', language: 'ja', pattern: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu },
   { name: 'han', language: 'zh', pattern: /\p{Script=Han}/gu },
@@ -30,10 +28,7 @@ export interface Writing {
   readonly latinShare: number;
 }
 
-/**
- * Detects the script from the letters of a text, ignoring digits and marks. Kana among Chinese characters means
- * Japanese.
- */
+/** The script of a text's letters; digits and marks do not count. Kana among Chinese characters mean Japanese. */
 export function writingOf(text: string): Writing {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;

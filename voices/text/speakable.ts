@@ -1,3 +1,4 @@
+import { lookAheadCharacters } from '../limits.ts';
 import { markupRules, type MarkupContext } from './markup-rules.ts';
 
 /**
@@ -75,7 +76,7 @@ class Filter {
         said: this.#said,
         ended: this.#ended,
       };
-      const step = rule(this.#held.slice(at), context);
+      const step = rule(this.#held.slice(at, at + lookAheadCharacters), context);
       if (step?.fence === true) this.#fenced = true;
       return step;
     }
@@ -130,9 +131,7 @@ class Filter {
   }
 }
 
-/**
- * Not `codePointAt`: once optimised by Node 24's Maglev, that reads past the end of a string sliced from a longer one.
- */
+/** Not `codePointAt`: optimised by Node 24's Maglev, that reads past the end of a string sliced from a longer one. */
 function isHighSurrogate(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   return unit >= 0xd800 && unit < 0xdc00;

@@ -8,10 +8,7 @@ export interface SpeakingStyle {
   readonly pronunciations: Readonly<Record<string, string>>;
 }
 
-/**
- * Wraps a synthesizer to speak in a given style: at its pace, and with words respelled for the voice. The text of the
- * chunks is mapped back to the original spelling, because listeners read it.
- */
+/** Speaks at a pace, with words respelled for the voice; chunks keep the original spelling, which listeners read. */
 export function withSpeakingStyle(
   synthesizer: SpeechSynthesizer,
   { pace, pronunciations }: SpeakingStyle,

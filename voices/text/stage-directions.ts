@@ -35,8 +35,14 @@ export function looksLikeDirection(inside: string, isStarred: boolean): boolean 
   if (/^(?:(?:he|she|they|in an?|with|aside)\b|\p{L}{3,}ly\b|\p{L}{2,}[^s\P{L}]s\b|\p{L}{2,}ing\b)/u.test(lower))
     return true;
   const words = lower.match(/[\p{L}'’-]+/gu) ?? [];
-  const isAside = words.length > 6 || /^\p{Lu}.*\s.*\s.*[.!?]$/u.test(text);
+  const isAside = words.length > 6 || isSentence(text);
   return (isStarred || !isAside) && words.slice(0, 3).some(isVerbOfThirdPerson);
+}
+
+/** True for three or more words on at most three lines, from a capital letter to the mark of a sentence's end. */
+export function isSentence(text: string): boolean {
+  if (!/^\p{Lu}/u.test(text) || !/[.!?]$/u.test(text)) return false;
+  return (text.match(/\s/gu)?.length ?? 0) >= 2 && (text.match(/[\n\r\u2028\u2029]/gu)?.length ?? 0) <= 2;
 }
 
 /** Words that end in s or ing but are not the verb of a direction. */

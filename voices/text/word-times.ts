@@ -1,5 +1,5 @@
-import { endsWithAbbreviation } from './sentence-ends.ts';
-import type { TimedWord } from '../synthesizer.ts';
+import { endsWithAbbreviation } from './phrases.ts';
+import type { TimedPhone, TimedWord } from '../synthesizer.ts';
 
 /** Part of a clip, in milliseconds from its start. */
 export interface Span {
@@ -13,6 +13,8 @@ export interface TimingHints {
   readonly marks?: readonly { readonly index: number; readonly atMs: number }[];
   /** Silences inside the speech, ascending; if they match the punctuation, words keep to their side of each. */
   readonly pauses?: readonly Span[];
+  /** All sounds in order, pauses too; each ends where the next begins. Words do not use them. */
+  readonly phones?: readonly TimedPhone[];
 }
 
 /**
@@ -41,10 +43,7 @@ interface Word {
 
 const cjk = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]';
 const alphabetic = `(?:(?!${cjk})[\\p{L}\\p{N}\\p{M}])+`;
-/**
- * Leading punctuation, then one CJK character or an alphabetic word (with apostrophes, periods, hyphens), then trailing
- * punctuation.
- */
+/** Leading punctuation, one CJK character or an alphabetic word (apostrophes, periods, hyphens), then trailing one. */
 const wordPattern = new RegExp(
   `[^\\s\\p{L}\\p{N}]*(${cjk}|${alphabetic}(?:[^\\s\\p{L}\\p{N}—–…]+${alphabetic})*)[^\\s\\p{L}\\p{N}“‘「『（《(\\[]*`,
   'gu',
@@ -65,9 +64,7 @@ function wordsOf(text: string): Word[] {
   });
 }
 
-/**
- * Pause implied by the punctuation between two words, in syllables; without a gap only Chinese marks and dashes count.
- */
+/** Pause that punctuation implies, in syllables; without a gap only Chinese marks and dashes count. */
 function restOf(between: string): number {
   if (/[.!?…](?=["'”’»)\]]*\s)|[。！？]|……|\n/u.test(between)) return stopSyllables;
   return /[,;:](?=["'”’»)\]]*\s)|[，；：、—–]|\s-\s/u.test(between) ? commaSyllables : 0;

@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads';
 import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
 import { melBands, smartTurnFeatures } from '../dsp/log-mel.ts';
-import { openModelSession, type ModelSession } from '../onnx/model-session.ts';
+import { oneThread, openModelSession, type ModelSession } from '../onnx/model-session.ts';
 import { serveWorker } from '../runtime/worker-serve.ts';
 import type { SmartTurnWorkerData } from './smart-turn.ts';
 
@@ -38,12 +38,7 @@ async function loadModel(): Promise<ModelSession> {
       `${modelPath} has the SHA-256 ${found}, not ${sha256}: ${advice}, or set the hash of the file you trust`,
     );
   }
-  const session = await openModelSession('smart-turn', file, {
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-  }).catch((cause: unknown) => {
+  const session = await openModelSession('smart-turn', file, oneThread).catch((cause: unknown) => {
     throw missing(`${modelPath} cannot be loaded: ${advice}`, cause);
   });
   if (session.inputNames.includes(inputName) && session.outputNames.includes(outputName)) return session;

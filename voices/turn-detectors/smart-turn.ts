@@ -53,11 +53,8 @@ export function openSmartTurn(options: SmartTurnOptions): TurnDetector & {
       const probability = await pool.call(turn, { signal, transfer: [turn.buffer] });
       signal.throwIfAborted();
       if (probability >= 0 && probability <= 1) return probability;
-      throw new EngineError(
-        name,
-        'ENGINE_BAD_REPLY',
-        `${modelPath} returned ${probability}, which is not a probability`,
-      );
+      const detail = `${modelPath} returned ${probability}, which is not a probability`;
+      throw new EngineError(name, 'ENGINE_BAD_REPLY', detail);
     },
     async warm(signal) {
       await pool.call(new Float32Array(0), { signal });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
-import { openModelSession, type ModelSession } from '../onnx/model-session.ts';
+import { oneThread, openModelSession, type ModelSession } from '../onnx/model-session.ts';
 import { serveWorker } from '../runtime/worker-serve.ts';
 import type { SileroBatch, SileroScores, SileroWorkerData } from './silero.ts';
 
@@ -28,12 +28,7 @@ serveWorker<SileroBatch, SileroScores>(async (batch) => {
 async function loadModel(): Promise<Score> {
   if (!existsSync(modelPath)) throw new EngineError('model', 'ENGINE_MISSING', `${modelPath} is missing`);
   try {
-    const session = await openModelSession('silero', await readFile(modelPath), {
-      intraOpNumThreads: 1,
-      interOpNumThreads: 1,
-      executionMode: 'sequential',
-      graphOptimizationLevel: 'all',
-    });
+    const session = await openModelSession('silero', await readFile(modelPath), oneThread);
     return session.inputNames.includes('frames') ? scoreFast(session) : scorePlainly(session);
   } catch (cause) {
     throw new EngineError('model', 'ENGINE_MISSING', `${modelPath} cannot be loaded`, cause);
@@ -63,10 +58,7 @@ function scoreFast(session: ModelSession): Score {
   };
 }
 
-/**
- * Cuts consecutive windows of 576 samples in `inputs` into overlapping frames of 256, the last of which ends in 64
- * mirrored samples, as the model itself would. Writes `count` × 4 × 256 values to `frames`.
- */
+/** Cuts windows of 576 samples into four overlapping frames of 256 each, the last ending in 64 mirrored samples. */
 function cutFrames(inputs: Float32Array, count: number, frames: Float32Array): void {
   const held = inputSamples - (framesPerWindow - 1) * hopSamples;
   for (let window = 0; window < count; window += 1) {

@@ -31,10 +31,7 @@ export interface SileroScores {
 }
 
 export interface SileroOptions {
-  /**
-   * Default: our graph. A Silero v5 or v6 file as its authors publish it runs too, at several times the cost: the
-   * reference for our graph in tests and benchmarks.
-   */
+  /** Default: our graph. Silero's own v5 or v6 file runs at several times the cost: the reference for ours in tests. */
   readonly modelPath?: string;
   /** Another worker that takes `SileroBatch` and answers `SileroScores`: for tests of failure. */
   readonly workerUrl?: URL;
@@ -54,10 +51,7 @@ const halfState = stateSize / 2;
 /** Bounds the time of a batch, and so the time a window waits for the previous one. */
 const maxBatch = 128;
 const windowMs = (windowSamples / sampleRate) * 1000;
-/**
- * With at least `crowd` concurrent streams, whose windows arrive one by one, batches begin at least `gatherMs` apart: a
- * message to the worker and back costs as much as a dozen windows, and there would be hundreds a second.
- */
+/** With `crowd` streams, batches begin at least `gatherMs` apart: a message to the worker costs a dozen windows. */
 const crowd = 24;
 const gatherMs = 4;
 /** Streams are concurrent if they have had a window within this time. */

@@ -1,10 +1,13 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { cardSchema } from '../../../characters/card.ts';
+import type { ImportedPack, Problem } from '../../../characters/importers/draft.ts';
+import { speechRolePack } from '../../../characters/importers/speechrole.ts';
+import { writePack } from '../../../characters/pack-folder.ts';
 import { EvalError } from '../../eval-error.ts';
-import { paperRoles } from './roles.ts';
-import { roleNameOf, type DialogueSample } from './test-data.ts';
+import { promptCard } from '../../prompt-card.ts';
+import { paperRoles, roleNameOf, type DialogueSample } from './test-data.ts';
 
 /**
  * Persona mode of a role. `benchmark`: the model gets the data's system prompt verbatim and nothing else. `dramatis`:
@@ -12,10 +15,14 @@ import { roleNameOf, type DialogueSample } from './test-data.ts';
  */
 export type Persona = 'benchmark' | 'dramatis';
 
-/** Returns the character id of a role; never that of a pack shipped with Dramatis. */
+/**
+ * Returns the character id of a role; never that of a pack shipped with Dramatis. It ends with a hash, because the names
+ * of Chinese roles have no Latin letters.
+ */
 export function characterIdOf(role: string): string {
   const words = role.toLowerCase().match(/[a-z0-9]+/g) ?? [];
-  return `speechrole-${words.join('-')}`.slice(0, 64).replace(/-+$/, '');
+  const hash = createHash('sha256').update(role).digest('hex').slice(0, 8);
+  return `${['speechrole', ...words].join('-').slice(0, 55).replace(/-+$/, '')}-${hash}`;
 }
 
 /** Splits a system prompt of the data into the profile and the script that follows it. */
@@ -31,24 +38,6 @@ export function instructionsFor(sample: DialogueSample, persona: Persona): strin
   return persona === 'benchmark' ? systemPrompt : splitPrompt(systemPrompt).script;
 }
 
-const english = {
-  greetings: ['Yes?'],
-  evasions: [
-    'Hm.',
-    'Let me think.',
-    'I would rather not say.',
-    'Who knows.',
-    'That is a long story.',
-    'Ask me another.',
-  ],
-  repeats: ['What was that?', 'Say that again.', 'I did not hear you.'],
-};
-const chinese = {
-  greetings: ['嗯？'],
-  evasions: ['嗯。', '让我想想。', '这个不好说。', '谁知道呢。', '说来话长。', '问点别的吧。'],
-  repeats: ['你说什么？', '再说一遍。', '我没听清。'],
-};
-
 /** Writes one character pack per role into a folder, for the server under test. Returns character ids by role. */
 export async function writePacks(
   samples: readonly DialogueSample[],
@@ -60,46 +49,31 @@ export async function writePacks(
     const { role } = sample.input;
     if (ids.has(role)) continue;
     const id = characterIdOf(role);
-    if ([...ids.values()].includes(id))
-      throw new EvalError('data', `Two roles would be called ${id}: rename one of the files.`);
     ids.set(role, id);
-    const place = path.join(folder, id);
-    await mkdir(place, { recursive: true });
-    await writeFile(path.join(place, 'card.json'), `${JSON.stringify(cardOf(sample, id, persona), null, 2)}\n`);
-    await writeFile(path.join(place, 'lines.jsonl'), '');
+    const made = persona === 'benchmark' ? { card: cardOf(sample, id), lines: [] } : packOf(sample, id);
+    await writePack(folder, made, true);
   }
   return ids;
 }
 
-function cardOf({ input }: DialogueSample, id: string, persona: Persona): z.infer<typeof cardSchema> {
+/** A character of ours, as `characters import --from speechrole` makes it. */
+function packOf({ input }: DialogueSample, id: string): Pick<ImportedPack, 'card' | 'lines'> {
   const { role, language, systemPrompt } = input;
-  const lines = language === 'zh' ? chinese : english;
-  const name = (roleNameOf(systemPrompt)?.split(' from ')[0] ?? role).slice(0, 400);
+  const { profile, script } = splitPrompt(systemPrompt);
+  const problems: Problem[] = [];
+  const pack = speechRolePack({ key: role, profile: profile.trim() || role, script, where: role }, problems);
+  if (pack === undefined)
+    throw new EvalError('data', `${problems[0]?.where}: ${problems[0]?.what}. Leave the role out with --roles.`);
+  const voice = { ...pack.card.voice, gender: paperRoles[role]?.gender ?? pack.card.voice.gender };
+  return { card: { ...pack.card, id, languages: [language], voice }, lines: pack.lines };
+}
+
+/** A card that only carries the data's prompt. */
+function cardOf({ input }: DialogueSample, id: string): ReturnType<typeof promptCard> {
+  const { role, language, systemPrompt } = input;
+  const name = roleNameOf(systemPrompt)?.split(' from ')[0] ?? role;
   const { profile } = splitPrompt(systemPrompt);
-  const text = profile.trim().slice(0, 8_000) || role;
-  return cardSchema.parse({
-    id,
-    name,
-    tagline: `${role}, of SpeechRole`.slice(0, 120),
-    identity: `${name}, as SpeechRole has it`.slice(0, 400),
-    work: { title: 'SpeechRole', rights: 'The benchmark is the property of its authors; for evaluation only.' },
-    languages: [language],
-    profile: text,
-    background: 'As the profile tells.',
-    relationships: [],
-    temperament: ['as the profile tells'],
-    style: 'As the profile and the script show.',
-    catchphrases: [],
-    knowledge: { knows: 'What the profile and the script tell.', unknown: 'Anything outside that world.' },
-    greetings: lines.greetings,
-    evasions: lines.evasions,
-    repeatRequests: lines.repeats,
-    voice: {
-      gender: paperRoles[role]?.gender ?? 'neutral',
-      description: `the voice of ${role}`.slice(0, 400),
-    },
-    ...(persona === 'benchmark' ? { persona: 'instructions' } : {}),
-  });
+  return promptCard({ id, role, language, source: 'SpeechRole', name, profile, gender: paperRoles[role]?.gender });
 }
 
 /** A role's reference clip for voice cloning, with its transcript. */
@@ -112,16 +86,21 @@ export interface RoleClip {
 /** Reads `role_voices/`: `<role>.wav`, and `audios_text.json` with transcripts (raw ASR output, unreliable). */
 export async function readRoleClips(
   folder: string,
-  samples: readonly DialogueSample[],
+  samples: Iterable<{ readonly input: Pick<DialogueSample['input'], 'role' | 'language'> }>,
 ): Promise<Map<string, RoleClip>> {
   const file = path.join(folder, 'audios_text.json');
-  const parsed = z
-    .record(z.string(), z.string())
-    .safeParse(JSON.parse(await readFile(file, 'utf8').catch(() => 'null')));
-  if (!parsed.success) throw new EvalError('data', `${file}: the transcripts of the roles' clips are not here.`);
+  const transcripts = await readFile(file, 'utf8')
+    .then((text) => z.record(z.string(), z.string()).parse(JSON.parse(text)))
+    .catch((cause: unknown) => {
+      throw new EvalError(
+        'data',
+        `${file} cannot be read. --role-voices needs it: the transcript of each clip.`,
+        cause,
+      );
+    });
   const clips = new Map<string, RoleClip>();
   for (const { input } of samples) {
-    const transcript = parsed.data[input.role];
+    const transcript = transcripts[input.role];
     if (transcript === undefined || transcript.trim() === '') continue;
     clips.set(input.role, { wav: path.resolve(folder, `${input.role}.wav`), transcript, language: input.language });
   }

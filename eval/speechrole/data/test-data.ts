@@ -3,8 +3,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { EvalError } from '../../eval-error.ts';
+import { editDistance } from '../../statistics.ts';
+import { isChinese } from '../../text-metrics/tokens.ts';
 import type { Sample } from '../../task.ts';
-import { languageOf, paperRoles } from './roles.ts';
+import { readFileSync } from 'node:fs';
 
 /** Input for the system under test. */
 export interface DialogueInput {
@@ -35,39 +37,43 @@ export interface TestData {
   readonly samples: readonly DialogueSample[];
   /** Problems, by name. Dialogues with problems stay in `samples` unless they cannot be read. */
   readonly problems: readonly string[];
+  /** Number of dialogues that could not be read. */
+  readonly dropped: number;
   /** SHA-256 of the texts that were read: the same for the same texts and ids. */
   readonly hash: string;
 }
 
 const optionalPath = z.string().min(1).nullish().catch(null);
+
 const turn = z.looseObject({
   user: z.string(),
   role: z.string(),
   user_speech_path: optionalPath,
   role_speech_path: optionalPath,
 });
-const dialogues = z.array(
-  z.looseObject({
-    dialogue: z.array(turn).min(1),
-    system_prompt: z.string().default(''),
-    context: z.unknown(),
-    category: z.string().nullish(),
-  }),
-);
+
+const dialogue = z.looseObject({
+  dialogue: z.array(turn).min(1),
+  system_prompt: z.string().default(''),
+  category: z.string().nullish(),
+});
+
+const usualReference = 'role_speech_path1';
 
 export interface TestDataOptions {
-  /** Key of the reference in data versions with several: `role_speech_path1` to `3`. */
+  /** Key of the reference in data versions with several: `role_speech_path1` (default) to `3`. */
   readonly reference?: string | undefined;
 }
 
 /**
  * Reads the released test data: `test_data/{single,multi}_turn/<role>.json`. `folder` contains `test_data`, or is
  * `test_data` itself; paths in the files are relative to the former. In versions with three references the chosen one
- * is used, or `role_speech_path` if that is absent. Throws an `EvalError` if there is no test data at all.
+ * is used, or `role_speech_path` where that is absent. Throws an `EvalError` if there is no test data at all, or none with
+ * the chosen reference.
  */
 export async function readTestData(folder: string, options: TestDataOptions = {}): Promise<TestData> {
   const { base, testData } = await findTestData(folder);
-  const reader = new Reader(base, options.reference ?? 'role_speech_path1');
+  const reader = new Reader(base, options.reference ?? usualReference);
   for (const mode of ['single', 'multi'] as const) {
     const place = path.join(testData, `${mode}_turn`);
     const names = await readdir(place).catch(() => undefined);
@@ -76,9 +82,10 @@ export async function readTestData(folder: string, options: TestDataOptions = {}
       await reader.read(path.join(place, name), mode);
     }
   }
-  const { samples, problems } = reader;
+  const { samples, problems, dropped } = reader;
   if (samples.length === 0) throw new EvalError('data', `${folder}: no dialogues found. ${problems[0] ?? ''}`.trim());
-  return { samples, problems, hash: reader.hash.digest('hex') };
+  reader.requireReference();
+  return { samples, problems, dropped, hash: reader.hash.digest('hex') };
 }
 
 async function findTestData(folder: string): Promise<{ readonly base: string; readonly testData: string }> {
@@ -97,9 +104,11 @@ async function findTestData(folder: string): Promise<{ readonly base: string; re
 class Reader {
   readonly samples: DialogueSample[] = [];
   readonly problems: string[] = [];
+  dropped = 0;
   readonly hash = createHash('sha256');
   readonly #base: string;
   readonly #reference: string;
+  readonly #references = new Set<string>();
 
   constructor(base: string, reference: string) {
     this.#base = base;
@@ -110,17 +119,20 @@ class Reader {
     const text = await readFile(file, 'utf8');
     // Role keys are file names: they may contain dots, spaces and underscores, and are opaque.
     const role = path.basename(file, '.json');
-    let parsed: z.infer<typeof dialogues>;
-    try {
-      parsed = dialogues.parse(JSON.parse(text));
-    } catch (fault) {
-      const issue = fault instanceof z.ZodError ? fault.issues[0] : undefined;
-      const why = issue === undefined ? 'not valid JSON' : `${issue.path.join('.')}: ${issue.message}`;
-      this.problems.push(`${file}: ${why}`);
+    const rows = listIn(text);
+    if (rows === undefined) {
+      this.problems.push(`${file}: not a JSON array of dialogues`);
       return;
     }
-    this.#checkName(file, role, parsed[0]?.system_prompt ?? '');
-    for (const [index, each] of parsed.entries()) {
+    const parsed = rows.map((row) => dialogue.safeParse(row));
+    this.#checkName(file, role, parsed.find(({ success }) => success)?.data?.system_prompt ?? '');
+    for (const [index, { data: each, error }] of parsed.entries()) {
+      if (each === undefined) {
+        const [issue] = error?.issues ?? [];
+        this.problems.push(`${file}[${index}]: ${issue?.path.join('.')}: ${issue?.message}`);
+        this.dropped += 1;
+        continue;
+      }
       const id = `${mode}/${role}/${index}`;
       const sample: DialogueSample = {
         id,
@@ -145,7 +157,16 @@ class Reader {
     }
   }
 
+  /** Throws an `EvalError` if a reference was chosen that no turn has. */
+  requireReference(): void {
+    const known = [...this.#references].toSorted();
+    if (this.#reference === usualReference || known.includes(this.#reference)) return;
+    throw new EvalError('usage', `The data has no reference "${this.#reference}". It has: ${known.join(', ')}.`);
+  }
+
   #referenceOf(one: z.infer<typeof turn>): string | null | undefined {
+    for (const [key, value] of Object.entries(one))
+      if (/^role_speech_path\d*$/.test(key) && typeof value === 'string') this.#references.add(key);
     const chosen = one[this.#reference];
     const first = one['role_speech_path1'];
     return [chosen, one.role_speech_path, first].find(
@@ -178,7 +199,7 @@ class Reader {
     if (name === null || !/[a-z]/i.test(name) || paperRoles[role]?.language === 'zh') return;
     const words = (text: string): string[] => text.toLowerCase().match(/[a-z0-9]{2,}/g) ?? [];
     const known = words(name);
-    const alike = words(role).some((word) => known.some((other) => distance(word, other) <= word.length / 4));
+    const alike = words(role).some((word) => known.some((other) => editDistance(word, other) <= word.length / 4));
     if (!alike) this.problems.push(`${file}: mislabelled? The prompt plays ${name}.`);
   }
 }
@@ -193,21 +214,43 @@ export function roleNameOf(systemPrompt: string): string | null {
   return found?.[1] === undefined ? null : found[1].slice(0, -1);
 }
 
+function listIn(text: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\u{FEFF}/u, ''));
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 async function isThere(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
   return found?.isFile() === true && found.size > 0;
 }
 
-/** Levenshtein distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
+const schema = z.record(
+  z.string(),
+  z.object({
+    language: z.enum(['en', 'zh']),
+    gender: z.enum(['female', 'male']),
+    /**
+     * Split of the role's other dialogues: `train` is in-domain for models trained on SpeechRole-Data, `dev`
+     * out-of-domain.
+     */
+    split: z.enum(['train', 'dev']),
+  }),
+);
+
+/** The paper's Tables 5 and 6: its 98 roles by the keys that the data uses (the tables misspell three). */
+export const paperRoles = schema.parse(
+  JSON.parse(readFileSync(path.join(import.meta.dirname, 'paper-roles.json'), 'utf8')),
+);
+
+/** 98 roles with 4 dialogues each. */
+export const paperSampleCount = 392;
+
+/** Returns a role's language; for roles not in the paper, Chinese if at least a tenth of the text is Han. */
+export function languageOf(role: string, text: string): 'en' | 'zh' {
+  const known = paperRoles[role]?.language;
+  return known ?? (isChinese(text) ? 'zh' : 'en');
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { mean } from '../../statistics.ts';
 import type { RunRecord } from '../../run-log.ts';
 import { readOutcomes } from './judge-scorer.ts';
@@ -80,3 +81,14 @@ function wilson(right: number, n: number): { low: number | null; high: number | 
   const reach = (z / (1 + (z * z) / n)) * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
   return { low: Math.max(0, middle - reach), high: Math.min(1, middle + reach) };
 }
+
+const schema = z.array(z.looseObject({ probe: z.looseObject({ name: z.string() }), passed: z.boolean() }));
+
+/** Form of `check.json`, and the probes that it lacks or that the judge did not pass. */
+export const checkFile = {
+  schema,
+  missed(results: z.infer<typeof schema>): string[] {
+    const passed = new Set(results.filter((each) => each.passed).map(({ probe }) => probe.name));
+    return probes.filter(({ name }) => !passed.has(name)).map(({ name }) => name);
+  },
+};

@@ -1,15 +1,20 @@
-import { judgeDialects, messageContent } from '../../judge/dialects.ts';
+import { judgeDialects, messageContent, joinGapSeconds, type JudgeClip, fillTemplate } from '../../judge/message.ts';
 import type { Judge, JudgeReply } from '../../judge/judge.ts';
-import { fillTemplate } from '../../judge/template.ts';
 import { measurementKey } from '../../run-log.ts';
 import type { Score, Scorer, Solved } from '../../task.ts';
-import type { DialogueOutput } from '../data/answers.ts';
-import { joinClips, openClips } from './judge-clips.ts';
+import type { DialogueOutput } from '../data/task.ts';
 import { metricKeys, type MetricKey } from './metrics.ts';
 import type { Strictness } from './parse-scores.ts';
 import type { Protocol, ProtocolQuestion } from './protocols.ts';
 import { ratioOf, type JudgedPair } from './scores.ts';
 import { roleNameOf, type DialogueInput, type DialogueTarget } from '../data/test-data.ts';
+import { readFile } from 'node:fs/promises';
+import { concatSamples } from '../../../voices/audio.ts';
+import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
+import { resample } from '../../../voices/dsp/resampler.ts';
+import { readWav, wavBytes } from '../../../voices/dsp/wav.ts';
+import type { AudioStore } from '../../run-folder.ts';
+import { EvalError } from '../../eval-error.ts';
 
 /** Log record of one question: all replies of the judge, including unreadable ones. */
 export interface JudgedAsk {
@@ -40,7 +45,8 @@ export function judgeScorer(options: JudgeScorerOptions): DialogueScorer {
     measurementKeys: () => [...byKey.keys()],
     async measure(key, solved, context): Promise<JudgedAsk> {
       const ask = byKey.get(key);
-      if (judge === undefined || ask === undefined) throw new Error(`nobody can be asked ${key}`);
+      if (judge === undefined || ask === undefined)
+        throw new Error(`no judge is open, or the protocol has no question ${key}`);
       const { test, reference } = await clipsOf(solved, context.audio);
       const clips = ask.first === 'test' ? { first: test, second: reference } : { first: reference, second: test };
       const pieces = fillTemplate(protocol.template, { ...dialogueValues(solved), ...protocol.valuesFor(ask) });
@@ -112,12 +118,21 @@ export function readOutcomes(
   });
 }
 
-/** True if the server reports a refusal, or the reply's text reads like one. */
+const inability = "I(?:'m| am)? (?:can(?:no|')t|won't|will not|unable to|not able to)";
+/** A judge refuses the task, or to hear recordings; “I cannot fault either” refuses nothing. */
+const refusals = [
+  new RegExp(`\\b${inability} (?:evaluate|judge|assess|score|rate|compare|assist|comply|help|fulfil|complete)\\b`, 'i'),
+  new RegExp(
+    `\\b${inability} (?:hear|listen|access|process|play|analy[sz]e|provide)\\b[^.!?]*\\b(?:audio|recordings?|files?|clips?|sounds?|speech|voices?|scores?|ratings?|evaluations?|judge?ments?)\\b`,
+    'i',
+  ),
+  /(?:无法|不能)(?:评价|评估|评分|打分|收听|播放|提供|完成|处理(?:音频|录音|语音|这))/,
+];
+
+/** True if the server reports a refusal, or a sentence at the beginning of the reply refuses the task. */
 export function isRefusal({ refusal, text }: JudgeReply): boolean {
-  if (refusal !== null) return true;
-  return /\b(I (?:can(?:no|')t|am unable to|won't)|I'm (?:sorry|unable|not able))\b|无法(?:评价|评估|处理|收听)|不能提供/i.test(
-    text.slice(0, 300),
-  );
+  const start = text.slice(0, 300).replaceAll('’', "'");
+  return refusal !== null || refusals.some((sentence) => sentence.test(start));
 }
 
 /**
@@ -155,4 +170,98 @@ export function judgedPairs(
     const count = Math.min(of('test').length, of('reference').length);
     return [...of('test').slice(0, count), ...of('reference').slice(0, count)];
   }
+}
+
+/** Audio preparation for a judge: `whole` sends the files unchanged; otherwise they are cut or resampled. */
+export interface ClipFormat {
+  readonly whole: boolean;
+  readonly maxSeconds?: number;
+  readonly sampleRate?: number;
+}
+
+/** Recordings of both speakers, one per round. */
+export interface DialogueClips {
+  readonly test: readonly JudgeClip[];
+  readonly reference: readonly JudgeClip[];
+}
+
+type SolvedDialogue = Solved<DialogueInput, DialogueTarget, DialogueOutput>;
+
+/**
+ * Returns a function that prepares a dialogue's recordings, once per dialogue however many questions are asked about
+ * it.
+ */
+export function openClips(shape: ClipFormat): (solved: SolvedDialogue, audio: AudioStore) => Promise<DialogueClips> {
+  const prepared = new WeakMap<SolvedDialogue, Promise<DialogueClips>>();
+  return (solved, audio) => {
+    const known = prepared.get(solved);
+    if (known !== undefined) return known;
+    const made = prepare(solved, audio, shape);
+    prepared.set(solved, made);
+    return made;
+  };
+}
+
+async function prepare(
+  { sample, output }: SolvedDialogue,
+  audio: AudioStore,
+  shape: ClipFormat,
+): Promise<DialogueClips> {
+  const test = await Promise.all(
+    output.answers.map(async (answer, round) => {
+      if (answer.audio === null)
+        throw new EvalError('agent', `${sample.id}: the answer of round ${round + 1} has no audio to judge.`);
+      return clipOf(await audio.read(answer.audio), shape);
+    }),
+  );
+  const reference = await Promise.all(
+    sample.target.turns.map(async ({ speech }, round) => {
+      if (speech === null)
+        throw new EvalError(
+          'data',
+          `${sample.id}: round ${round + 1} has no reference recording. \`eval data check\` lists all that are missing.`,
+        );
+      return clipOf(await readReference(speech), shape);
+    }),
+  );
+  return { test, reference };
+}
+
+async function readReference(file: string): Promise<Buffer> {
+  if (/\.wav$/i.test(file)) {
+    return readFile(file).catch((cause: unknown) => {
+      throw new EvalError(
+        'data',
+        `${file}: the reference recording is missing. \`eval data check\` lists all that are missing.`,
+        cause,
+      );
+    });
+  }
+  const { samples, sampleRate } = await readAudioFile(file, {
+    sampleRate: 24_000,
+    signal: new AbortController().signal,
+  });
+  return wavBytes(samples, sampleRate);
+}
+
+async function clipOf(wav: Buffer, { whole, maxSeconds, sampleRate }: ClipFormat): Promise<JudgeClip> {
+  const sound = await readWav(wav);
+  const seconds = sound.samples.length / sound.sampleRate;
+  if (whole) return { base64: wav.toString('base64'), seconds };
+  const cut = maxSeconds === undefined ? sound.samples : sound.samples.subarray(0, maxSeconds * sound.sampleRate);
+  const rate = sampleRate ?? sound.sampleRate;
+  const samples = rate === sound.sampleRate ? cut : resample(cut, sound.sampleRate, rate);
+  return { base64: (await wavBytes(samples, rate)).toString('base64'), seconds: samples.length / rate };
+}
+
+/**
+ * Joins clips into one WAV with silence between them, for judges that take one recording per request. Uses the sample
+ * rate of the first.
+ */
+export async function joinClips(clips: readonly JudgeClip[]): Promise<string> {
+  const sounds = await Promise.all(clips.map((clip) => readWav(Buffer.from(clip.base64, 'base64'))));
+  const sampleRate = sounds[0]?.sampleRate ?? 16_000;
+  const gap = new Float32Array(joinGapSeconds * sampleRate);
+  const blocks = sounds.flatMap((sound) => [resample(sound.samples, sound.sampleRate, sampleRate), gap]);
+  return (await wavBytes(concatSamples(blocks.slice(0, -1)), sampleRate)).toString('base64');
 }

@@ -51,8 +51,8 @@ function withinRange(pair: ScorePair): ScorePair | null {
   return pair.every((score) => score >= 1 && score <= 10) ? pair : null;
 }
 
-/** A judge's reasons and scores for all metrics of one reply. */
-export type MetricScores = Readonly<Record<MetricKey, { readonly reason: string; readonly scores: ScorePair }>>;
+/** A judge's scores for all metrics of one reply. */
+export type MetricScores = Readonly<Record<MetricKey, ScorePair>>;
 
 /**
  * Reads the JSON of the reference's second judge: the whole text, or the content of the first fence. Every metric must
@@ -61,7 +61,7 @@ export type MetricScores = Readonly<Record<MetricKey, { readonly reason: string;
 export function strictMetricScores(text: string): MetricScores | null {
   const value = parseJson(text) ?? parseJson(/```(?:json)?\s*(\{.*?\})\s*```/s.exec(text)?.[1]);
   if (!isRecord(value)) return null;
-  const scores: Partial<Record<MetricKey, { reason: string; scores: ScorePair }>> = {};
+  const scores: Partial<Record<MetricKey, ScorePair>> = {};
   for (const key of metricKeys) {
     const entry = value[key];
     if (!isRecord(entry)) return null;
@@ -70,7 +70,7 @@ export function strictMetricScores(text: string): MetricScores | null {
       'score_a' in entry && 'score_b' in entry ? [entry['score_a'], entry['score_b']] : Array.isArray(list) ? list : [];
     const [first, second] = pair.map(pythonInt);
     if (typeof first !== 'number' || typeof second !== 'number') return null;
-    scores[key] = { reason: typeof entry['reason'] === 'string' ? entry['reason'] : '', scores: [first, second] };
+    scores[key] = [first, second];
   }
   return scores as MetricScores;
 }
@@ -87,22 +87,18 @@ function pythonInt(value: unknown): number | null {
  */
 export function tolerantMetricScores(text: string): Partial<MetricScores> {
   const strict = strictMetricScores(text);
-  if (strict !== null) return onlyInRange(strict);
+  if (strict !== null)
+    return Object.fromEntries(Object.entries(strict).filter(([, pair]) => withinRange(pair) !== null));
   const value = looseJson(text);
   if (value === null) return {};
   const byName = new Map(Object.entries(value).map(([key, entry]) => [plainKey(key), entry]));
-  const found: Partial<Record<MetricKey, { reason: string; scores: ScorePair }>> = {};
+  const found: Partial<Record<MetricKey, ScorePair>> = {};
   for (const key of metricKeys) {
     const entry = byName.get(plainKey(key));
     const scores = isRecord(entry) ? scoresIn(entry) : null;
-    if (isRecord(entry) && scores !== null)
-      found[key] = { reason: typeof entry['reason'] === 'string' ? entry['reason'] : '', scores };
+    if (scores !== null) found[key] = scores;
   }
-  return onlyInRange(found);
-}
-
-function onlyInRange(scores: Partial<MetricScores>): Partial<MetricScores> {
-  return Object.fromEntries(Object.entries(scores).filter(([, entry]) => withinRange(entry.scores) !== null));
+  return found;
 }
 
 /**
@@ -157,7 +153,8 @@ function endOfObject(text: string, start: number): number {
   return -1;
 }
 
-function parseJson(text: string | undefined): unknown {
+/** Parses JSON; undefined if the text is not JSON. */
+export function parseJson(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
@@ -166,6 +163,7 @@ function parseJson(text: string | undefined): unknown {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** True for a JSON object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,12 @@
-import { readPromptFile, readTemplate, type PromptTemplate } from '../../judge/template.ts';
+import { readPromptFile, readTemplate, type PromptTemplate } from '../../judge/message.ts';
 import { z } from 'zod';
 import { EvalError } from '../../eval-error.ts';
-import type { ClipFormat } from './judge-clips.ts';
+import type { ClipFormat } from './judge-scorer.ts';
 import { metricKeys, type MetricKey } from './metrics.ts';
 import {
+  isRecord,
   looseJson,
+  parseJson,
   scoresIn,
   strictMetricScores,
   strictScores,
@@ -53,9 +55,12 @@ export interface ProtocolOptions {
 export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolOptions): Protocol {
   const template = readTemplate(`${name}.txt`, prompts);
   const file = readPromptFile('metrics.json', prompts);
-  const metrics = z.record(z.enum(metricKeys), z.string()).safeParse(JSON.parse(file.text));
+  const metrics = z.record(z.enum(metricKeys), z.string()).safeParse(parseJson(file.text));
   if (!metrics.success)
-    throw new EvalError('usage', `metrics.json: it must give a text for each of ${metricKeys.join(', ')}.`);
+    throw new EvalError(
+      'usage',
+      `metrics.json must be a JSON object with a text for each of ${metricKeys.join(', ')}.`,
+    );
   const promptHashes = { [template.file]: template.hash, 'metrics.json': file.hash };
   const common = { name, template, promptHashes };
   const ofMetric = (ask: ProtocolQuestion): Record<string, string> =>
@@ -80,10 +85,8 @@ export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolO
       temperature: 0,
       schema: undefined,
       valuesFor: () => allMetrics(metrics.data),
-      parse(text, _ask, strictness) {
-        const found = strictness === 'strict' ? (strictMetricScores(text) ?? {}) : tolerantMetricScores(text);
-        return Object.fromEntries(Object.entries(found).map(([metric, { scores }]) => [metric, scores]));
-      },
+      parse: (text, _ask, strictness) =>
+        strictness === 'strict' ? (strictMetricScores(text) ?? {}) : tolerantMetricScores(text),
     };
   }
   return {
@@ -98,8 +101,8 @@ export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolO
     schema: verdictSchema,
     valuesFor: ofMetric,
     parse(text, ask, strictness) {
-      const value = strictness === 'strict' ? plainJson(text) : looseJson(text);
-      return only(ask, value === null ? null : scoresIn(value));
+      const value = strictness === 'strict' ? parseJson(text) : looseJson(text);
+      return only(ask, isRecord(value) ? scoresIn(value) : null);
     },
   };
 }
@@ -120,14 +123,6 @@ const verdictSchema = {
 
 function only(ask: ProtocolQuestion, pair: ScorePair | null): Partial<Record<MetricKey, ScorePair>> {
   return pair === null || ask.metric === 'all' ? {} : { [ask.metric]: pair };
-}
-
-function plainJson(text: string): Record<string, unknown> | null {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }
 
 function allMetrics(texts: Readonly<Record<MetricKey, string>>): Record<string, string> {

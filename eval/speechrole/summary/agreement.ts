@@ -1,6 +1,5 @@
 import { kendall, leaveOneOutMse, pearson, residualMse, spearman } from '../../correlation.ts';
-import { seededRandom, shuffled } from '../../seeded-random.ts';
-import { bootstrapIntervals, mean, type Interval } from '../../statistics.ts';
+import { seededRandom, shuffled, bootstrapIntervals, mean, type Interval } from '../../statistics.ts';
 import { metricKeys, metricShort, type MetricKey } from '../judging/metrics.ts';
 
 /** One annotator's verdict on a pair of replies to the same dialogue. */

@@ -4,22 +4,18 @@ import { readOutcomes } from '../judging/judge-scorer.ts';
 import { metricKeys, metricShort } from '../judging/metrics.ts';
 import type { RunView } from '../run-view.ts';
 import type { RunSummary } from './summary.ts';
-import type { Estimate } from './score-table.ts';
+import { coverageNote, coverageText, type Estimate } from './score-table.ts';
 import { ratioOf } from '../judging/scores.ts';
 import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
-
-/** Serializes every judgment of a run, sorted by dialogue id: the same run gives the same bytes. */
-export function resultsJson(view: RunView): string {
-  const { config, protocol, judged } = view;
-  const head = { protocol: protocol.name, judge: config.judge?.model ?? null, parser: config.parser };
-  return `${JSON.stringify({ ...head, samples: judged }, null, 1)}\n`;
-}
+import { copyFile, mkdir } from 'node:fs/promises';
 
 /** Formats one CSV row per dialogue and metric; a missing score is an empty cell. */
 export function resultsCsv(view: RunView, system: string): string {
   return formatCsv(
-    view.judged.flatMap((sample) =>
-      metricKeys.map((metric) => {
+    view.judged.flatMap((sample) => {
+      const answers = view.outputOf(sample.id)?.answers ?? [];
+      const fallbacks = answers.filter(({ fallback }) => typeof fallback === 'string').length;
+      return metricKeys.map((metric) => {
         const pair = sample.scores[metric];
         const { id, role, language, mode, domain, category } = sample;
         return {
@@ -35,9 +31,10 @@ export function resultsCsv(view: RunView, system: string): string {
           reference: pair?.reference ?? null,
           ratio: pair === null || pair === undefined ? null : ratioOf(pair),
           state: pair === null ? 'unscored' : pair === undefined ? 'failed' : 'scored',
+          fallbacks,
         };
-      }),
-    ),
+      });
+    }),
   );
 }
 
@@ -52,14 +49,18 @@ export function latexTable(summary: RunSummary): string {
         ? value.toFixed(4)
         : `\\shortstack{${value.toFixed(4)}\\\\{\\tiny [${low.toFixed(2)}, ${high.toFixed(2)}]}}`;
   const rows = summary.groups.map(({ label, row }) =>
-    [label, ...metricKeys.map((metric) => cell(row.metrics[metric])), cell(row.overall), String(row.samples)].join(
-      ' & ',
-    ),
+    [
+      label,
+      ...metricKeys.map((metric) => cell(row.metrics[metric])),
+      cell(row.overall),
+      coverageText(row).replace('†', '\\dag'),
+    ].join(' & '),
   );
-  const heads = ['Part', ...metricKeys.map((metric) => metricShort[metric]), 'Overall', '$n$'];
+  const heads = ['Part', ...metricKeys.map((metric) => metricShort[metric]), 'Overall', 'Scored'];
   return [
     '% needs booktabs',
     `% ${summary.name}: protocol ${summary.protocol}, judge ${summary.judge}, ${summary.aggregation}; 95 % bootstrap intervals over roles`,
+    ...(summary.isJudgeChecked ? [] : ['% judge not checked']),
     `\\begin{tabular}{l${'r'.repeat(metricKeys.length + 2)}}`,
     '\\toprule',
     `${heads.join(' & ')} \\\\`,
@@ -67,6 +68,7 @@ export function latexTable(summary: RunSummary): string {
     ...rows.map((row) => `${row} \\\\`),
     '\\bottomrule',
     '\\end{tabular}',
+    ...(rows.some((row) => row.includes('\\dag')) ? [`% ${coverageNote}`] : []),
     '',
   ].join('\n');
 }
@@ -95,4 +97,36 @@ export async function writeResultFiles(view: RunView, folder: string): Promise<n
     await writeFileAtomic(path.join(folder, name), `${JSON.stringify(dialogues, null, 4)}\n`);
   }
   return byFile.size;
+}
+
+/**
+ * Writes the system's answers in the form that SpeechRole's own judge reads: `{single,multi}_result/json/<role>.json`
+ * beside the recordings, whose paths begin with `model_output/<name>`. `folder` is such a folder. Skips
+ * dialogues with any answer that has no audio. Resolves to the number of dialogues written.
+ */
+export async function writeOutputs(view: RunView, folder: string): Promise<number> {
+  const name = path.basename(folder);
+  let written = 0;
+  for (const members of Map.groupBy(view.facts, ([, { mode, role }]) => `${mode}/${role}`).values()) {
+    const [, { mode, role }] = members[0] as (typeof members)[number];
+    const place = path.join(`${mode}_result`, 'audio', role);
+    const dialogues: Record<string, object[]> = {};
+    for (const [id, { index, turns }] of members) {
+      const answers = view.outputOf(id)?.answers ?? [];
+      if (answers.length < turns.length || answers.some(({ audio }) => audio === null)) continue;
+      await mkdir(path.join(folder, place), { recursive: true });
+      dialogues[`dialogue_${index}`] = await Promise.all(
+        answers.map(async ({ text, audio }, turn) => {
+          const file = path.join(place, `${role}_${index}_${turn}.wav`);
+          await copyFile(view.audio.pathOf(audio as string), path.join(folder, file));
+          const audioPath = ['model_output', name, ...file.split(path.sep)].join('/');
+          return { turn, user_input: { text: turns[turn]?.text ?? '' }, model_output: { text, audio_path: audioPath } };
+        }),
+      );
+      written += 1;
+    }
+    const file = path.join(folder, `${mode}_result`, 'json', `${role}.json`);
+    await writeFileAtomic(file, `${JSON.stringify({ role, ...dialogues }, null, 4)}\n`);
+  }
+  return written;
 }

@@ -32,9 +32,12 @@ export interface LeaderboardRow {
   readonly domain: 'in' | 'out' | 'all';
   readonly values: readonly (number | null)[];
   readonly overall: number | null;
-  readonly n: number | null;
+  /** Scored and chosen dialogues; null if not reported. */
+  readonly coverage: string | null;
   readonly protocol: string;
   readonly judge: string;
+  /** False if no check of this judge is known; null in the paper's rows. */
+  readonly isJudgeChecked: boolean | null;
   readonly aggregation: string;
   /** `paper`, or the run's folder. */
   readonly source: string;
@@ -49,9 +52,10 @@ export function paperRows(table: 'table2' | 'table3'): LeaderboardRow[] {
     domain: domain ?? 'all',
     values,
     overall,
-    n: null,
+    coverage: null,
     protocol,
     judge,
+    isJudgeChecked: null,
     // According to the paper's text; the released code does not aggregate.
     aggregation: 'mean-of-ratios',
     source: 'paper',

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { EvalError } from '../../eval-error.ts';
 import { metricKeys, type MetricKey } from '../judging/metrics.ts';
-import { languageOf, paperRoles } from '../data/roles.ts';
+import { languageOf, paperRoles } from '../data/test-data.ts';
 import type { JudgedPair, JudgedSample } from '../judging/scores.ts';
 
 const entry = z.object({
@@ -47,7 +47,7 @@ export async function readResults(place: string): Promise<JudgedResults> {
       for (const sample of found.samples) {
         const other = from.get(sample.id);
         if (other !== undefined)
-          throw new EvalError('data', `${sample.id} is in ${other} and in ${file}: give the folder of one system.`);
+          throw new EvalError('data', `${sample.id} is in ${other} and in ${file}. Give the folder of one system.`);
         from.set(sample.id, file);
       }
       samples.push(...found.samples);
@@ -65,7 +65,7 @@ export async function readResults(place: string): Promise<JudgedResults> {
 
 function readResultText(text: string, file: string): { samples: JudgedSample[]; protocols: Set<ResultsProtocol> } {
   const list = z.array(z.union([dialogue, z.tuple([dialogue])])).safeParse(JSON.parse(text));
-  if (!list.success) throw new Error('no list of judged dialogues');
+  if (!list.success) throw new Error('not a list of judged dialogues');
   const role = path.basename(file, '.json');
   const mode = modeOf(file);
   const protocols = new Set<ResultsProtocol>();
@@ -109,7 +109,7 @@ export function modeOf(file: string): 'single' | 'multi' {
 
 async function jsonFiles(place: string): Promise<string[]> {
   const found = await stat(place).catch(() => undefined);
-  if (found === undefined) throw new EvalError('data', `${place}: there is nothing here. Check the path.`);
+  if (found === undefined) throw new EvalError('data', `${place} does not exist. Check the path.`);
   if (found.isFile()) return [place];
   const names = await readdir(place, { recursive: true });
   return names

@@ -1,4 +1,11 @@
-import { bootstrapDraws, bootstrapIntervals, bootstrapP, holm, type BootstrapOptions } from '../../statistics.ts';
+import {
+  bootstrapDraws,
+  bootstrapIntervals,
+  bootstrapP,
+  holm,
+  quantile,
+  type BootstrapOptions,
+} from '../../statistics.ts';
 import { metricKeys, metricShort, type MetricKey } from '../judging/metrics.ts';
 import { aggregate, overallOf, pairsOf, ratioOf, type Aggregation, type JudgedSample } from '../judging/scores.ts';
 
@@ -39,6 +46,23 @@ interface ClusterSums {
   readonly over: Float64Array;
   readonly under: Float64Array;
 }
+
+/** Share of the chosen dialogues that must be scored; tables mark rows with less. */
+const leastCoverage = 0.9;
+
+/** Formats how many of the chosen dialogues have an overall score, marked if too few do. */
+export function coverageText({
+  overall,
+  samples,
+}: {
+  readonly overall: Pick<Estimate, 'n'>;
+  readonly samples: number;
+}): string {
+  return `${overall.n}/${samples}${overall.n < leastCoverage * samples ? ' †' : ''}`;
+}
+
+/** Explains the mark of `coverageText`. */
+export const coverageNote = '† less than 90 % of the dialogues are scored';
 
 /** Scores dialogues, with bootstrap intervals over roles. */
 export function scoreRow(
@@ -114,15 +138,14 @@ export function compareRuns(
   return [...metricKeys.map((metric) => metricShort[metric]), 'Overall'].map((metric, index) => {
     const [first, second] = [known(valuesA[index]), known(valuesB[index])];
     const sorted = draws[index] ?? new Float64Array();
-    const at = (share: number): number | null => sorted[Math.floor(share * (sorted.length - 1))] ?? null;
     const metricKey = metricKeys[index];
     return {
       metric,
       a: first,
       b: second,
       difference: first === null || second === null ? null : second - first,
-      low: at(0.025),
-      high: at(0.975),
+      low: quantile(sorted, 0.025),
+      high: quantile(sorted, 0.975),
       p: corrected[index] ?? null,
       n: metricKey === undefined ? inA.length : pairsOf(inA, metricKey).length,
     };

@@ -1,7 +1,9 @@
-import { table } from '../../../server/terminal/table.ts';
+import { uncheckedNote } from '../../benchmark.ts';
+import { table, tableInParts } from '../../../server/terminal/table.ts';
+import { printable } from '../../../server/terminal/text.ts';
 import type { JudgeHealth } from '../judging/judge-health.ts';
 import { metricKeys, metricShort } from '../judging/metrics.ts';
-import type { Estimate, PairedDifference, ScoreRow } from './score-table.ts';
+import { coverageNote, coverageText, type Estimate, type PairedDifference, type ScoreRow } from './score-table.ts';
 import type { RunSummary } from './summary.ts';
 
 const shortNames = metricKeys.map((metric) => metricShort[metric]);
@@ -17,18 +19,19 @@ export function scoreTableText(groups: readonly { readonly label: string; readon
     { numbers: true },
   );
   const overall = table(
-    ['', 'Overall', '95 %', 'n', 'unscored', 'failed'],
-    groups.map(({ label, row: { overall: all, samples } }) => [
+    ['', 'Overall', '95 %', 'scored', 'unscored', 'failed'],
+    groups.map(({ label, row }) => [
       label,
-      scoreText(all.value),
-      intervalText(all),
-      `${all.n}/${samples}`,
-      String(all.unscored),
-      String(all.failed),
+      scoreText(row.overall.value),
+      intervalText(row.overall),
+      coverageText(row),
+      String(row.overall.unscored),
+      String(row.overall.failed),
     ]),
     { numbers: true },
   );
-  return `${metrics}\n\n${overall}`;
+  const note = groups.some(({ row }) => coverageText(row).endsWith('†')) ? `\n${coverageNote}` : '';
+  return `${metrics}\n\n${overall}${note}`;
 }
 
 /** Formats a score with four decimals, as in the paper; null as a dash. */
@@ -42,16 +45,21 @@ export function intervalText({ low, high }: Pick<Estimate, 'low' | 'high'>): str
 
 /** Formats a run's scores for a terminal. */
 export function summaryText(summary: RunSummary): string {
-  const { name, protocol, judge, aggregation, parser, samples, answered, groups, health, waits, cues, failures } =
-    summary;
+  const { name, protocol, judge, isJudgeChecked, aggregation, parser, samples, answered, fallbacks, unheard } = summary;
+  const { groups, health, waits, cues, failures } = summary;
   const lines = [
     `${name}: ${answered} of ${samples} dialogues answered`,
-    `protocol ${protocol}, judge ${judge}, ${aggregation}, ${parser} parser`,
+    fallbacks === 0 ? [] : `  ${fallbacks} replies stood in for the LLM of the system`,
+    unheard === 0 ? [] : `  ${unheard} turns in which the system understood nothing`,
+    `protocol ${protocol}, judge ${judge}`,
+    `${aggregation}, ${parser} parser`,
+    isJudgeChecked ? [] : uncheckedNote,
     '',
     // Subsets of a language are indented below it.
     judge === 'none' || groups.length === 0
       ? 'Not judged.'
       : scoreTableText(groups.map(({ label, row }) => ({ label: label.replace(/^\w+, /, '  '), row }))),
+    ...(judge === 'none' ? [] : summary.notes),
     '',
     judge === 'none' ? '' : healthText(health),
     waits.n === 0
@@ -63,8 +71,8 @@ export function summaryText(summary: RunSummary): string {
           .map(([why, count]) => `; ${count} without: ${why}`)
           .join('')}`,
     ),
-    ...Object.entries(failures).map(([code, count]) => `failed ${count} × ${code}`),
-  ];
+    ...Object.entries(failures).map(([code, { count, message }]) => printable(`failed ${count} × ${code}: ${message}`)),
+  ].flat();
   return lines
     .filter((line, index) => line !== '' || lines[index - 1] !== '')
     .join('\n')
@@ -91,7 +99,7 @@ export function healthText(health: JudgeHealth): string {
 
 /** Formats a comparison of two runs as a table. */
 export function comparisonText(differences: readonly PairedDifference[], names: readonly [string, string]): string {
-  return table(
+  return tableInParts(
     ['', ...names, 'difference', '95 %', 'p (Holm)', 'n'],
     differences.map(({ metric, a, b, difference, low, high, p, n }) => [
       metric,

@@ -1,10 +1,11 @@
-import { cueRows, type CueRow } from './cue-summary.ts';
-import { quantile } from '../../statistics.ts';
+import { quantile, bootstrapIntervals, fewClustersNote, mean } from '../../statistics.ts';
 import { categories, metricKeys } from '../judging/metrics.ts';
 import { judgeHealth, type JudgeHealth } from '../judging/judge-health.ts';
-import { runName, type RunView } from '../run-view.ts';
-import { scoreRow, type ScoreRow } from './score-table.ts';
+import type { Answer } from '../data/task.ts';
+import { protocolLabel, runName, type RunView } from '../run-view.ts';
+import { coverageText, scoreRow, type ScoreRow } from './score-table.ts';
 import { aggregate, overallOf, pairsOf, type JudgedSample } from '../judging/scores.ts';
+import { cueScorerName, type MeasuredCue } from '../../cues/cue-scorer.ts';
 
 /** Scores of one subset of the dialogues. */
 export interface SummaryGroup {
@@ -18,7 +19,8 @@ export interface SummaryGroup {
 export interface SummaryCells {
   readonly label: string;
   readonly language: 'en' | 'zh' | 'both';
-  readonly n: number;
+  /** Scored and chosen dialogues. */
+  readonly coverage: string;
   readonly values: readonly (number | null)[];
   readonly overall: number | null;
 }
@@ -37,12 +39,18 @@ export interface RunSummary {
   readonly agent: string;
   readonly protocol: string;
   readonly judge: string;
+  /** True if the run names a passed check of this judge, or has no judge. */
+  readonly isJudgeChecked: boolean;
   readonly aggregation: string;
   readonly parser: string;
   readonly at: string;
   readonly samples: number;
   /** Number of dialogues answered by the system. */
   readonly answered: number;
+  /** Replies that stood in for the system's LLM, kept with `--allow-fallback`. */
+  readonly fallbacks: number;
+  /** Turns in which the system understood nothing. */
+  readonly unheard: number;
   readonly groups: readonly SummaryGroup[];
   readonly byRole: readonly SummaryCells[];
   readonly byCategory: readonly SummaryCells[];
@@ -50,7 +58,10 @@ export interface RunSummary {
   readonly waits: FirstAudioStats;
   readonly cues: readonly CueRow[];
   readonly spentDollars: number;
-  readonly failures: Readonly<Record<string, number>>;
+  /** Notes below the tables. */
+  readonly notes: readonly string[];
+  /** Number of failures and message of the first, by code. */
+  readonly failures: Readonly<Record<string, { readonly count: number; readonly message: string }>>;
 }
 
 const parts: readonly (readonly [key: string, label: string, select: (sample: JudgedSample) => boolean])[] = [
@@ -75,7 +86,9 @@ export function summarizeRun(view: RunView): RunSummary {
   );
   const cells = (label: string, language: SummaryCells['language'], chosen: readonly JudgedSample[]): SummaryCells => {
     const values = metricKeys.map((metric) => aggregate(pairsOf(chosen, metric), config.aggregation));
-    return { label, language, n: chosen.length, values, overall: overallOf(values) };
+    const n = Math.min(...metricKeys.map((metric) => pairsOf(chosen, metric).length));
+    const coverage = coverageText({ overall: { n }, samples: chosen.length });
+    return { label, language, coverage, values, overall: overallOf(values) };
   };
   const byRole = [...Map.groupBy(judged, (sample) => sample.role)].map(([role, chosen]) =>
     cells(role, chosen[0]?.language ?? 'en', chosen),
@@ -85,33 +98,114 @@ export function summarizeRun(view: RunView): RunSummary {
     const chosen = judged.filter((sample) => (sample.category ?? '') === category);
     return chosen.length === 0 ? [] : [cells(category === '' ? 'no category' : category, 'both', chosen)];
   });
+  const answers = [...view.facts.keys()].flatMap((sample) => view.outputOf(sample)?.answers ?? []);
   return {
     name: runName(view),
     agent: config.agent,
-    protocol: config.prompts === undefined ? config.protocol : `${config.protocol} with its own prompts`,
+    protocol: protocolLabel(view),
     judge: config.judge?.model ?? 'none',
+    isJudgeChecked: config.judge === undefined || config.judgeCheck !== undefined,
     aggregation: config.aggregation,
     parser: config.parser,
     at: record.header.at,
     samples: judged.length,
     answered: record.outputs.size,
+    fallbacks: answers.filter(({ fallback }) => typeof fallback === 'string').length,
+    unheard: answers.filter(({ heard, fallback }) => heard?.trim() === '' || fallback === 'script').length,
     groups,
     byRole,
     byCategory,
     health: judgeHealth(record, protocol, config.parser),
-    waits: waitsOf(view),
+    waits: waitsOf(answers),
     cues: cueRows(view),
     spentDollars: record.spentDollars,
+    notes: (['en', 'zh'] as const).flatMap((language) =>
+      fewClustersNote(
+        byRole.filter((row) => row.language === language).length,
+        language === 'en' ? 'English roles' : 'Chinese roles',
+      ),
+    ),
     failures: Object.fromEntries(
-      [...Map.groupBy(record.failures, (failure) => failure.code)].map(([code, of]) => [code, of.length]),
+      [...Map.groupBy(record.failures, (failure) => failure.code)].map(([code, of]) => [
+        code,
+        { count: of.length, message: of[0]?.message ?? '' },
+      ]),
     ),
   };
 }
 
-function waitsOf(view: RunView): FirstAudioStats {
-  const all = [...view.facts.keys()]
-    .flatMap((sample) => view.outputOf(sample)?.answers ?? [])
+function waitsOf(answers: readonly Answer[]): FirstAudioStats {
+  const all = answers
     .flatMap(({ firstAudioMs }) => (firstAudioMs === null ? [] : [firstAudioMs]))
     .toSorted((a, b) => a - b);
   return { n: all.length, median: quantile(all, 0.5), p95: quantile(all, 0.95), all };
+}
+
+/** One measured value, aggregated over the dialogues of a language. */
+export interface CueRow {
+  /** Name such as `pitch.medianHz`. */
+  readonly name: string;
+  /** Description and unit. */
+  readonly label: string;
+  readonly language: 'en' | 'zh';
+  readonly value: number | null;
+  /** 95 % bootstrap interval over roles. */
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly n: number;
+  /** Number of dialogues without a value, by reason. */
+  readonly missing: Readonly<Record<string, number>>;
+}
+
+/** Aggregates the paralinguistic cues of a run. */
+export function cueRows(view: RunView): CueRow[] {
+  const rows: CueRow[] = [];
+  for (const language of ['en', 'zh'] as const) {
+    const found = new Map<string, { label: string; byRole: Map<string, number[]>; missing: Record<string, number> }>();
+    for (const [id, facts] of view.facts) {
+      if (facts.language !== language) continue;
+      for (const [key, kept] of view.record.measured.get(id) ?? []) {
+        if (!key.startsWith(`${cueScorerName}/`)) continue;
+        const result = kept as MeasuredCue;
+        for (const [name, value] of Object.entries(result.values)) {
+          const full = `${key.slice(cueScorerName.length + 1)}.${name}`;
+          const known = found.get(full) ?? {
+            label: result.units[name] ?? full,
+            byRole: new Map<string, number[]>(),
+            missing: {},
+          };
+          found.set(full, known);
+          const why = result.why ?? 'does not apply';
+          if (value === null) known.missing[why] = (known.missing[why] ?? 0) + 1;
+          else known.byRole.set(facts.role, [...(known.byRole.get(facts.role) ?? []), value]);
+        }
+      }
+    }
+    // Sorted, so that the order does not depend on which cue was measured first.
+    for (const [name, { label, byRole, missing }] of [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      rows.push({ name, label, language, missing, ...estimate(byRole, view.config.seed) });
+  }
+  return rows;
+}
+
+function estimate(
+  byRole: ReadonlyMap<string, readonly number[]>,
+  seed: number,
+): Pick<CueRow, 'value' | 'low' | 'high' | 'n'> {
+  const clusters = [...byRole].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, values]) => values);
+  const sums = clusters.map((values) => values.reduce((sum, value) => sum + value, 0));
+  const [interval = { low: null, high: null }] = bootstrapIntervals(
+    clusters.length,
+    (weights) => {
+      let [sum, count] = [0, 0];
+      for (const [at, values] of clusters.entries()) {
+        sum += (weights[at] as number) * (sums[at] as number);
+        count += (weights[at] as number) * values.length;
+      }
+      return [sum / count];
+    },
+    { seed },
+  );
+  const all = clusters.flat();
+  return { value: mean(all), ...interval, n: all.length };
 }

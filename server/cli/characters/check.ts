@@ -10,6 +10,7 @@ import { openProgressBar } from '../../terminal/progress-bar.ts';
 import { parseCommand } from '../../terminal/commands.ts';
 import { openConfiguredChat } from './configured-chat.ts';
 import { metered, spentInWords, type ModelUsage } from './metered.ts';
+import { jsonText, noteLine, printLine } from '../../terminal/text.ts';
 
 /**
  * `dramatis characters check [ID…]`: finds inconsistencies in cards and example lines; exit status 1 on contradictions.
@@ -37,10 +38,10 @@ export async function run(args: string[]): Promise<number> {
       if (values.json !== true) print(character, findings);
     }
   } finally {
-    if (spent.calls > 0) process.stderr.write(`${model?.name ?? ''}: ${spentInWords(spent)}\n`);
+    if (spent.calls > 0) noteLine(`${model?.name ?? ''}: ${spentInWords(spent)}`);
     await opened?.close?.();
   }
-  if (values.json === true) console.log(JSON.stringify(found, undefined, 2));
+  if (values.json === true) printLine(jsonText(found, 2));
   return found.some(({ kind }) => kind === 'contradiction') ? 1 : 0;
 }
 
@@ -56,17 +57,16 @@ async function judged(
     onBatch: (done, of) => bar.show({ done, of, facts: [`${character.id}: ${done} of ${of} lines`] }),
   });
   bar.end();
-  if (dropped > 0)
-    process.stderr.write(`${dropped} findings of the LLM dropped: they quote text that is not in their line\n`);
-  if (unjudged > 0) process.stderr.write(`${unjudged} lines not judged: the LLM’s answer was not valid JSON\n`);
+  if (dropped > 0) noteLine(`${dropped} findings of the LLM dropped: they quote text that is not in their line`);
+  if (unjudged > 0) noteLine(`${unjudged} lines not judged: the LLM’s answer was not valid JSON`);
   return findings;
 }
 
 function print({ id, lines }: Character, findings: readonly Finding[]): void {
   const contradictions = findings.filter(({ kind }) => kind === 'contradiction').length;
   const notes = findings.length - contradictions;
-  console.log(`${id}: ${lines.length} lines, ${contradictions} contradictions, ${notes} notes`);
+  printLine(`${id}: ${lines.length} lines, ${contradictions} contradictions, ${notes} notes`);
   for (const { where, kind, what } of findings) {
-    console.log(`  ${kind === 'contradiction' ? '✗' : '–'} ${id}/${where}: ${what}`);
+    printLine(`  ${kind === 'contradiction' ? '✗' : '–'} ${id}/${where}: ${what}`);
   }
 }

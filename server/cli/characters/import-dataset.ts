@@ -8,7 +8,7 @@ import { importers } from '../../../characters/importers/open-importer.ts';
 import type { Config } from '../../config/config.ts';
 import { importedCharacters } from '../../cast/cast.ts';
 import { UsageError } from '../../terminal/flags.ts';
-import { printable } from '../../terminal/text.ts';
+import { noteLine, printLine } from '../../terminal/text.ts';
 import { shadowingNotes } from './shadowing-notes.ts';
 
 /** Import options of a data set. */
@@ -42,12 +42,12 @@ export async function importDataset(
       const named = withId(pack, id ?? freeId(pack.card.id, made));
       made.add(named.card.id);
       if (!(await write(parent, named, replace))) failed += 1;
-      else for (const note of notesOn(config, named, pack, packs.length)) console.log(printable(`  note: ${note}`));
+      else for (const note of notesOn(config, named, pack, packs.length)) printLine(`  note: ${note}`);
     }
     tell(problems);
-    console.log(printable(`${place}: ${packs.length} characters, ${problems.length} problems`));
+    printLine(`${place}: ${packs.length} characters, ${problems.length} problems`);
   }
-  if (made.size > failed) console.log('They are available after the next `dramatis serve`.');
+  if (made.size > failed) printLine('They are available after the next `dramatis serve`.');
   return failed === 0 && made.size > 0 ? 0 : 1;
 }
 
@@ -55,7 +55,7 @@ export async function importDataset(
 async function write(parent: string, { card, lines, voice }: ImportedPack, replace: boolean): Promise<boolean> {
   const folder = path.join(parent, card.id);
   if (!replace && existsSync(folder)) {
-    process.stderr.write(`${folder}: a character with this id exists; --replace overwrites it\n`);
+    noteLine(`${folder}: a character with this id exists; --replace overwrites it`);
     return false;
   }
   try {
@@ -63,11 +63,11 @@ async function write(parent: string, { card, lines, voice }: ImportedPack, repla
     await writePack(parent, { card, lines, ...(files === undefined ? {} : { files }) }, replace);
   } catch (fault) {
     if (!(fault instanceof CharacterError)) throw fault;
-    process.stderr.write(printable(`${fault.message}\n`));
+    noteLine(fault.message);
     return false;
   }
   const clip = voice === undefined ? '' : ', a voice clip';
-  console.log(printable(`${card.id}: ${card.name}, ${lines.length} example lines${clip}`));
+  printLine(`${card.id}: ${card.name}, ${lines.length} example lines${clip}`);
   return true;
 }
 
@@ -97,8 +97,7 @@ function tell(problems: readonly Problem[]): void {
     const kind = `${where.replace(/:\d+$/u, '')} ${what.replaceAll(/\d+|".*?"/gu, '#')}`;
     const count = (counts.get(kind) ?? 0) + 1;
     counts.set(kind, count);
-    if (count <= mostAlike) process.stderr.write(printable(`${where}: ${what}\n`));
+    if (count <= mostAlike) noteLine(`${where}: ${what}`);
   }
-  for (const [kind, count] of counts)
-    if (count > mostAlike) process.stderr.write(printable(`${kind}: ${count - mostAlike} more like this\n`));
+  for (const [kind, count] of counts) if (count > mostAlike) noteLine(`${kind}: ${count - mostAlike} more like this`);
 }

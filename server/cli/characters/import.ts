@@ -9,7 +9,8 @@ import { makeDataDir } from '../../config/data-dir.ts';
 import { importedCharacters } from '../../cast/cast.ts';
 import { parseCommand } from '../../terminal/commands.ts';
 import { UsageError } from '../../terminal/flags.ts';
-import { printable } from '../../terminal/text.ts';
+import { noteLine, printLine } from '../../terminal/text.ts';
+import { scriptedNote } from '../scripted-note.ts';
 import { importDataset } from './import-dataset.ts';
 import { shadowingNotes } from './shadowing-notes.ts';
 
@@ -42,18 +43,20 @@ export async function run(args: string[]): Promise<number> {
       const { notes, ...pack } = toPack(opened.card, file, id);
       const source = JSON.stringify(opened.card.whole);
       await writePack(parent, { ...opened, ...pack, source }, replace);
-      console.log(
-        printable(
-          `${path.basename(file)}: ${pack.card.name} imported as ${pack.card.id}, ${pack.lines.length} example lines`,
-        ),
+      printLine(
+        `${path.basename(file)}: ${pack.card.name} imported as ${pack.card.id}, ${pack.lines.length} example lines`,
       );
-      for (const note of [...shadowingNotes(config, pack.card.id), ...notes]) console.log(printable(`  note: ${note}`));
+      for (const note of [...shadowingNotes(config, pack.card.id), ...notes]) printLine(`  note: ${note}`);
     } catch (fault) {
       if (!(fault instanceof CharacterError)) throw fault;
       failed += 1;
-      process.stderr.write(`${fault.message}\n`);
+      noteLine(fault.message);
     }
   }
-  if (files.length - failed > 0) console.log('They are available after the next `dramatis serve`.');
+  if (files.length - failed > 0) {
+    printLine('They are available after the next `dramatis serve`.');
+    const note = scriptedNote(config);
+    if (note !== undefined) noteLine(note);
+  }
   return failed === 0 ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 import { readCast } from '../../cast/cast.ts';
 import { parseCommand } from '../../terminal/commands.ts';
 import { table } from '../../terminal/table.ts';
+import { jsonText, printLine } from '../../terminal/text.ts';
 
 /** `dramatis characters`, or `characters list`: lists the characters. */
 export async function run(args: string[]): Promise<number> {
@@ -23,7 +24,7 @@ export async function run(args: string[]): Promise<number> {
       work: work.title,
       pairs: lines.length,
     }));
-    console.log(JSON.stringify(rows, undefined, 2));
+    printLine(jsonText(rows, 2));
     return 0;
   }
   const rows = characters.map((one) => [
@@ -33,6 +34,6 @@ export async function run(args: string[]): Promise<number> {
     String(one.lines.length),
     one.tagline,
   ]);
-  console.log(table(['id', 'name', 'languages', 'lines', 'description'], rows));
+  printLine(table(['id', 'name', 'languages', 'lines', 'description'], rows));
   return 0;
 }

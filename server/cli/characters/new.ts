@@ -19,7 +19,7 @@ import { makeDataDir } from '../../config/data-dir.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
 import { parseCommand } from '../../terminal/commands.ts';
 import { requireFlag, UsageError } from '../../terminal/flags.ts';
-import { printable } from '../../terminal/text.ts';
+import { noteLine, printLine } from '../../terminal/text.ts';
 import { openProgressBar, type ProgressBar } from '../../terminal/progress-bar.ts';
 import { openConfiguredChat } from './configured-chat.ts';
 import { metered, spentInWords, type ModelUsage } from './metered.ts';
@@ -64,7 +64,7 @@ export async function run(args: string[]): Promise<number> {
     const replace = values.replace === true;
     // Fails now rather than after an hour of reading.
     if (values.out === undefined) makeDataDir(parent);
-    else makeDataDir(parent, undefined, '--out');
+    else makeDataDir(parent, '--out');
     if (!replace && existsSync(path.join(parent, id)))
       throw new CharacterError(
         `${path.join(parent, id)}: a character with this id exists; use --replace, or another --id`,
@@ -73,7 +73,7 @@ export async function run(args: string[]): Promise<number> {
     tell(made, values.out === undefined ? shadowingNotes(config, id) : []);
     return 0;
   } finally {
-    if (spent.calls > 0) console.log(`${model.name}: ${spentInWords(spent)}`);
+    if (spent.calls > 0) printLine(`${model.name}: ${spentInWords(spent)}`);
     await model.close?.();
   }
 }
@@ -118,7 +118,7 @@ async function make(
   const passages = passagesOf(book.text);
   const tokens = estimateTokens(book.text) + tokensBeside * passages.length;
   const pieces = passages.length === 1 ? 'one passage' : `${passages.length} passages`;
-  process.stderr.write(printable(`${name}, ${work}: ${pieces}, about ${tokens.toLocaleString('en')} tokens to read\n`));
+  noteLine(`${name}, ${work}: ${pieces}, about ${tokens.toLocaleString('en')} tokens to read`);
   let bar: ProgressBar | undefined;
   try {
     const read = await readPassages(passages, {
@@ -130,7 +130,7 @@ async function make(
         bar ??= openProgressBar({ unit: 'passages', already });
         bar.show({ done, of, facts: [`${done} of ${of} passages`] });
       },
-      onWait: (seconds) => process.stderr.write(`the LLM server is busy; retrying in ${seconds} s\n`),
+      onWait: (seconds) => noteLine(`the LLM server is busy; retrying in ${seconds} s`),
     });
     bar?.end();
     const drafted = await draftCard({ name, work, author: book.author, text: book.text }, read.statements, model, {
@@ -144,7 +144,7 @@ async function make(
     return { ...pack, folder, read };
   } catch (fault) {
     bar?.end();
-    process.stderr.write(printable(`Progress is saved: run the same command with --name "${name}" to continue.\n`));
+    noteLine(`Progress is saved: run the same command with --name "${name}" to continue.`);
     throw fault;
   }
 }
@@ -175,7 +175,7 @@ function tell({ card, lines, problems, folder, read }: Made, places: readonly st
     ...findings.map(({ where, kind, what }) => `  ${kind}: ${card.id}/${where}: ${what}`),
     `Review ${path.join(folder, 'card.json')} before you use it.`,
   ];
-  console.log(printable(said.join('\n')));
+  printLine(said.join('\n'));
 }
 
 const stored = z.object({
@@ -204,7 +204,7 @@ function openDraftStore(parent: string, about: readonly string[]): DraftStore {
         return undefined;
       }
     },
-    write: (index, result) => writeFileAtomic(fileOf(index), JSON.stringify(result)),
+    write: (index, result) => writeFileAtomic(fileOf(index), JSON.stringify(result), 0o600),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

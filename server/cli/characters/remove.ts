@@ -6,7 +6,7 @@ import { importedCharacters, readCast } from '../../cast/cast.ts';
 import { CharacterStore } from '../../cast/character-store.ts';
 import { parseCommand } from '../../terminal/commands.ts';
 import { UsageError } from '../../terminal/flags.ts';
-import { printable } from '../../terminal/text.ts';
+import { printLine } from '../../terminal/text.ts';
 
 /**
  * `dramatis characters remove ID`: deletes an imported character, as the web page and REST API do; also one that cannot
@@ -23,7 +23,7 @@ export async function run(args: string[]): Promise<number> {
   const folder = path.join(importedCharacters(config), id);
   const isBroken = found === undefined && cardSchema.shape.id.safeParse(id).success;
   if (isBroken && existsSync(path.join(folder, 'card.json'))) await rm(folder, { recursive: true });
-  else await new CharacterStore(characters, config).remove(id, undefined);
-  console.log(printable(`Removed ${found?.name ?? id}.`));
+  else await new CharacterStore(characters, config).remove(id, 'operator', undefined);
+  printLine(`Removed ${found?.name ?? id}.`);
   return 0;
 }

@@ -1,7 +1,7 @@
 import { findCharacter } from '../../cast/cast.ts';
 import { parseCommand } from '../../terminal/commands.ts';
 import { UsageError } from '../../terminal/flags.ts';
-import { printable, wrap } from '../../terminal/text.ts';
+import { jsonText, printLine, wrap } from '../../terminal/text.ts';
 
 /** `dramatis characters show ID`: prints the whole card. */
 export async function run(args: string[]): Promise<number> {
@@ -13,7 +13,7 @@ export async function run(args: string[]): Promise<number> {
   if (id === undefined) throw new UsageError('Name a character: dramatis characters show ID');
   const { character } = await findCharacter(parsed.config, id);
   if (parsed.values.json === true) {
-    console.log(JSON.stringify(character, undefined, 2));
+    printLine(jsonText(character, 2));
     return 0;
   }
   const {
@@ -48,9 +48,9 @@ export async function run(args: string[]): Promise<number> {
       .map((line) => `  ${line.asks[0] ?? ''} - ${line.reply}`)
       .join('\n')}`,
   };
-  console.log(printable(`${name} (${character.id}), speaks ${character.languages.join(', ')}`));
+  printLine(`${name} (${character.id}), speaks ${character.languages.join(', ')}`);
   for (const [title, text] of Object.entries(sections)) {
-    if (text.trim() !== '') console.log(`\n${title}\n${wrap(indented(text), 2)}`);
+    if (text.trim() !== '') printLine(`\n${title}\n${wrap(indented(text), 2)}`);
   }
   return 0;
 }

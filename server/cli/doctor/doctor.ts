@@ -8,14 +8,18 @@ import { openEngines } from '../../engines/engines.ts';
 import { readCast, readCharacters } from '../../cast/cast.ts';
 import { checkEmbeddings, checkPlannedEngines, type EngineFinding } from './engines.ts';
 import { checkVoices } from './voices.ts';
-import { findPlayer, findRecorder, soundToolsRemedy } from '../talk/audio-tools.ts';
+import { connectRemedy } from '../scripted-note.ts';
+import { findPlayer, findRecorder, playToEnd, soundToolsRemedy, tryRecorder } from '../talk/audio-tools.ts';
 import { parseCommand } from '../../terminal/commands.ts';
 import { requireNone } from '../../terminal/flags.ts';
 import { table } from '../../terminal/table.ts';
 import { openProviderResults } from '../../engines/provider-results.ts';
 import { follows, isWorthwhile } from '../../gpu/select-providers.ts';
 import { findingOf, trialsOf, runTrial, type GpuFinding } from '../../gpu/trials.ts';
+import { findFfmpeg } from '../../../voices/dsp/ffmpeg.ts';
 import { providers } from '../../../voices/onnx/execution.ts';
+import { wireSampleRate } from '../../protocol/limits.ts';
+import { jsonText, printLine, wrap } from '../../terminal/text.ts';
 
 /** One check. `optional`: the server works even if it fails. */
 interface Finding {
@@ -25,6 +29,9 @@ interface Finding {
   readonly remedy?: string;
   readonly optional?: boolean;
 }
+
+/** A recorder that has given nothing by then has no microphone. */
+const soundTimeoutMs = 5_000;
 
 /** `dramatis doctor`: checks the installation; exit status 1 if something required is broken. */
 export async function run(args: string[]): Promise<number> {
@@ -37,7 +44,7 @@ export async function run(args: string[]): Promise<number> {
   const { config } = parsed;
   if (parsed.values.gpu === true) {
     const tried = await checkProviders(config);
-    console.log(parsed.values.json === true ? JSON.stringify(tried, undefined, 2) : gpuTable(tried));
+    printLine(parsed.values.json === true ? jsonText(tried, 2) : gpuTable(tried));
     return tried.some(({ provider, ok }) => provider === 'cpu' && !ok) ? 1 : 0;
   }
   const findings: Finding[] = [];
@@ -48,6 +55,7 @@ export async function run(args: string[]): Promise<number> {
     checkData,
     checkPort,
     checkSound,
+    checkFfmpeg,
     checkServers,
     checkCast,
   ]) {
@@ -56,13 +64,16 @@ export async function run(args: string[]): Promise<number> {
       if (parsed.values.json !== true) print(finding);
     }
   }
-  if (parsed.values.json === true) console.log(JSON.stringify(findings, undefined, 2));
+  if (parsed.values.json === true) printLine(jsonText(findings, 2));
   return findings.some((finding) => !finding.ok && finding.optional !== true) ? 1 : 0;
 }
 
 function print({ what, ok, says, remedy, optional }: Finding): void {
-  console.log(`${ok ? '✓' : optional === true ? '–' : '✗'} ${what.padEnd(16)} ${says}`);
-  if (!ok && remedy !== undefined) console.log(`  ${' '.repeat(16)} → ${remedy}`);
+  const line = `${ok ? '✓' : optional === true ? '–' : '✗'} ${what.padEnd(16)} ${says}`;
+  // A terminal gets lines that fit; a file gets each finding in one line.
+  const fit = process.stdout.isTTY ? wrap : (text: string) => text;
+  printLine(fit(line, 19));
+  if (!ok && remedy !== undefined) printLine(fit(`  ${' '.repeat(16)} → ${remedy}`, 21));
 }
 
 async function checkNode(): Promise<Finding[]> {
@@ -125,21 +136,47 @@ async function checkPort(config: Config): Promise<Finding[]> {
   });
 }
 
+/** Opens both devices: an installed program says nothing about a microphone. */
 async function checkSound(): Promise<Finding[]> {
   const recorder = findRecorder();
   const player = findPlayer();
-  const found = (name: string | undefined): string =>
-    name ?? 'none found; only needed by `dramatis talk`, not by the web page';
-  return [
-    {
-      what: 'audio recorder',
-      ok: recorder !== undefined,
-      says: found(recorder),
-      remedy: soundToolsRemedy,
-      optional: true,
-    },
-    { what: 'audio player', ok: player !== undefined, says: found(player), remedy: soundToolsRemedy, optional: true },
+  const checks = [
+    soundFinding('audio recorder', recorder, async (program) => {
+      await tryRecorder(program, AbortSignal.timeout(soundTimeoutMs));
+      return `${program} hears the microphone`;
+    }),
+    soundFinding('audio player', player, async (program) => {
+      const status = await playToEnd(program, new Uint8Array(wireSampleRate / 5));
+      if (status !== 0) throw new Error(`${program} failed with status ${status}`);
+      return `${program} plays`;
+    }),
   ];
+  return Promise.all(checks);
+}
+
+async function soundFinding<Program extends string>(
+  what: string,
+  program: Program | undefined,
+  check: (program: Program) => Promise<string>,
+): Promise<Finding> {
+  const only = 'only needed by `dramatis talk`, not by the web page';
+  if (program === undefined)
+    return { what, ok: false, says: `none found; ${only}`, remedy: soundToolsRemedy, optional: true };
+  const remedy = `Connect the device, or choose it in the system’s sound settings; ${only}.`;
+  const [finding] = await tried(what, remedy, () => check(program));
+  return { what, ok: false, says: '', ...finding, optional: true };
+}
+
+async function checkFfmpeg(): Promise<Finding[]> {
+  const what = 'ffmpeg';
+  const remedy = 'Install ffmpeg 5.1 or later with your system’s package manager; only WAV works without it.';
+  return tried(what, remedy, async () => {
+    const { path, version, isBundled, prlimit } = await findFfmpeg();
+    const which = isBundled
+      ? `the bundled one of 2018 (${version}); 5.1 or later on PATH is preferred`
+      : `${version} at ${path}`;
+    return `${which}; ${prlimit === undefined ? 'without limits of memory (no prlimit here)' : 'with limits of memory and CPU time'}`;
+  });
 }
 
 async function checkCast(config: Config): Promise<Finding[]> {
@@ -161,9 +198,8 @@ async function checkServers(config: Config): Promise<Finding[]> {
   const findings = [...(await checkPlannedEngines(plan, character)), ...(await checkEmbeddings(config))];
   const notes = plan.notes.map((says) => ({ what: 'preset', ok: true, says }));
   if (findings.some(({ stage }) => stage === 'LLM' || stage === 'omni')) return [...notes, ...findings.map(asFinding)];
-  const says = 'none configured: replies come from retrieval in the character’s lines';
-  const remedy =
-    'Set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL for free conversation (any OpenAI-compatible server).';
+  const says = 'none connected: replies are scripted, from the characters’ own lines and cards';
+  const remedy = connectRemedy;
   return [...notes, ...findings.map(asFinding), { what: 'LLM', ok: false, says, remedy, optional: true }];
 }
 

@@ -2,10 +2,12 @@ import type { ChatModel } from '../../../agents/chat.ts';
 import type { Embedder } from '../../../agents/embeddings/embedder.ts';
 import { longestWaitMs } from '../../../agents/embeddings/shared-embedder.ts';
 import type { Character } from '../../../characters/character.ts';
+import { concatSamples, type AudioFrame } from '../../../voices/audio.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import type { OmniModel } from '../../../voices/omni.ts';
 import type { SpeechRecognizer } from '../../../voices/recognizer.ts';
 import type { SpeechSynthesizer } from '../../../voices/synthesizer.ts';
+import { openEmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
 import { ConfigError } from '../../config/config.ts';
 import { embeddedKinds, type EnginePlan, type PlannedEngine, type Stage } from '../../engines/engine-plan.ts';
 import { openChat, openOmni, openRecognizer, openSynthesizer, type OpenedEngine } from '../../engines/open-planned.ts';
@@ -24,9 +26,12 @@ export interface EngineFinding {
 }
 
 const checkTimeoutMs = 60_000;
+/** Quieter speech cannot be heard. */
+const audiblePeak = 0.003;
 
 /**
- * Checks every planned engine that is not embedded: reachable, model available, and able to do a small piece of work.
+ * Checks the turn detector and every planned engine that is not embedded: reachable, model available, and able to do
+ * what a talk needs. A recognizer must hear words in speech; a synthesizer must speak a phrase to its end.
  */
 export async function checkPlannedEngines(plan: EnginePlan, character: Character): Promise<EngineFinding[]> {
   const cascade = (['asr', 'llm', 'tts'] as const).flatMap((stage) =>
@@ -39,7 +44,7 @@ export async function checkPlannedEngines(plan: EnginePlan, character: Character
       trials[stage]({ ...planned, callPolicy: { ...planned.callPolicy, failureCount: 100 } }, plan, character),
     ),
   );
-  return Promise.all([...tasks, ...checkTurnDetector(plan)]);
+  return Promise.all([...tasks, checkTurnDetector(plan)]);
 }
 
 /** Checks the embedding server, if one is configured. */
@@ -58,27 +63,33 @@ const trials: Readonly<Record<Stage | 'omni', Trial>> = {
   asr: async (planned) => tried(await openRecognizer(planned), listen),
   llm: async (planned) => tried(await openChat(planned), think),
   tts: async (planned, { references, libraryVoice }, character) =>
-    tried(await openSynthesizer(planned), (engine, signal, clones) =>
-      speak(engine, signal, voiceOf(character, { voices: planned.voices, references, clones, libraryVoice })),
+    tried(await openSynthesizer(planned), (engine, signal, timing, clones) =>
+      speak(engine, signal, voiceOf(character, { voices: planned.voices, references, clones, libraryVoice }), timing),
     ),
   omni: async (planned, _plan, character) =>
-    tried(await openOmni(planned), (engine, signal) => answer(engine, signal, omniVoiceOf(character, planned.voices))),
+    tried(await openOmni(planned), (engine, signal, timing) =>
+      answer(engine, signal, omniVoiceOf(character, planned.voices), timing),
+    ),
 };
 
-/** Checks the turn detector, unless it is the built-in one. */
-function checkTurnDetector({ turnDetector }: EnginePlan): Promise<EngineFinding>[] {
-  if (turnDetector.kind === 'prosody') return [];
+/** Checks the turn detector that decides: its model must load and judge a pause. */
+function checkTurnDetector({ turnDetector }: EnginePlan): Promise<EngineFinding> {
   const detector = openTurnDetector(turnDetector);
-  const load = async (): Promise<string> => {
+  const judge = async (): Promise<string> => {
+    const signal = AbortSignal.timeout(checkTimeoutMs);
     try {
-      await detector.warm?.(AbortSignal.timeout(checkTimeoutMs));
-      return 'its weights load';
+      await detector.warm?.(signal);
+      const startMs = performance.now();
+      await detector.endOfTurnProbability(pause, { signal, text: 'and then I' });
+      return `decides when a turn is over, within ${Math.ceil(performance.now() - startMs)} ms of a pause`;
     } finally {
       await detector.close?.();
     }
   };
-  return [find('turn detector', { name: detector.name, kind: turnDetector.kind }, load)];
+  return find('turn detector', { name: detector.name, kind: turnDetector.kind }, judge);
 }
+
+const pause = { samples: new Float32Array(16_000), sampleRate: 16_000, atMs: 0 };
 
 async function find(
   stage: EngineFinding['stage'],
@@ -95,34 +106,65 @@ async function find(
   }
 }
 
+/** Start of the work that is timed, and its first result. */
+interface Timing {
+  startMs: number;
+  firstMs?: number;
+}
+
 /** Runs the engine's own check first: a server that reports what it lacks gives a better message than a failed call. */
 async function tried<Engine>(
   { engine, clones }: Pick<OpenedEngine<Engine>, 'engine' | 'clones'>,
-  work: (engine: Engine, signal: AbortSignal, clones: boolean) => Promise<string>,
+  work: (engine: Engine, signal: AbortSignal, timing: Timing, clones: boolean) => Promise<string>,
 ): Promise<string> {
   const signal = AbortSignal.timeout(checkTimeoutMs);
   try {
     const looks = await engine.check?.({ signal });
-    const startMs = performance.now();
-    const works = await work(engine, signal, clones);
-    return [looks, `${works} after ${(performance.now() - startMs).toFixed(0)} ms`].filter(Boolean).join('; ');
+    const timing: Timing = { startMs: performance.now() };
+    const works = await work(engine, signal, timing, clones);
+    const tookMs = (timing.firstMs ?? performance.now()) - timing.startMs;
+    return [looks, `${works} after ${tookMs.toFixed(0)} ms`].filter(Boolean).join('; ');
   } finally {
     await engine.close?.();
   }
 }
 
-/** One second of noise; the transcript does not matter. */
-function noiseAt(sampleRate: number): Float32Array {
-  return Float32Array.from({ length: sampleRate }, () => 0.1 * (Math.random() - 0.5));
+/** Two words that an engine of these languages can hear or say. */
+function greetingIn(languages: readonly string[]): { readonly text: string; readonly language: string } {
+  const isChinese = languages.length > 0 && !languages.includes('en') && languages.includes('zh');
+  return isChinese ? { text: '晚上好。', language: 'zh' } : { text: 'Good evening.', language: 'en' };
 }
 
-async function listen(engine: SpeechRecognizer, signal: AbortSignal): Promise<string> {
-  const frame = { sampleRate: engine.sampleRate, atMs: 0, voiced: true };
-  async function* noise(): AsyncGenerator<typeof frame & { samples: Float32Array }> {
-    yield { ...frame, samples: noiseAt(engine.sampleRate) };
+/** A second of speech by an embedded TTS. */
+async function spokenGreeting(languages: readonly string[], sampleRate: number, signal: AbortSignal) {
+  const { text, language } = greetingIn(languages);
+  const voices = openEmbeddedVoices({ workers: 1, sampleRate });
+  try {
+    const { synthesizer, voice } = voices.forCharacter({});
+    const chunks = await Array.fromAsync(synthesizer.speak(phrases(text), { signal, voice, language }));
+    return { text, samples: concatSamples(chunks.map(({ frame }) => frame.samples)) };
+  } finally {
+    await voices.close();
   }
-  await Array.fromAsync(engine.transcribe(noise(), { signal }));
-  return 'transcribes';
+}
+
+async function* phrases(text: string): AsyncGenerator<{ text: string }> {
+  yield { text };
+}
+
+async function listen(engine: SpeechRecognizer, signal: AbortSignal, timing: Timing): Promise<string> {
+  const { sampleRate, languages } = engine;
+  const { text, samples } = await spokenGreeting(languages, sampleRate, signal);
+  const blockSamples = Math.round(sampleRate * 0.032);
+  async function* frames(): AsyncGenerator<AudioFrame> {
+    for (let at = 0; at < samples.length; at += blockSamples)
+      yield { samples: samples.slice(at, at + blockSamples), sampleRate, atMs: (at * 1000) / sampleRate, voiced: true };
+  }
+  timing.startMs = performance.now();
+  const heard = (await Array.fromAsync(engine.transcribe(frames(), { signal }))).at(-1)?.text.trim() ?? '';
+  if (heard !== '') return `hears “${heard}” in “${text}”`;
+  const detail = `it heard no word in “${text}”, spoken clearly. Check its model and its languages.`;
+  throw new EngineError(engine.name, 'ENGINE_BAD_REPLY', detail);
 }
 
 async function think(engine: ChatModel, signal: AbortSignal): Promise<string> {
@@ -136,11 +178,18 @@ async function speak(
   engine: SpeechSynthesizer,
   signal: AbortSignal,
   voice: ReturnType<typeof voiceOf>,
+  timing: Timing,
 ): Promise<string> {
-  async function* phrases(): AsyncGenerator<{ text: string }> {
-    yield { text: 'Good evening, my friend.' };
+  const { text, language } = greetingIn(engine.languages);
+  let peak = 0;
+  for await (const { frame } of engine.speak(phrases(text), { signal, voice, language })) {
+    timing.firstMs ??= performance.now();
+    peak = frame.samples.reduce((most, value) => Math.max(most, Math.abs(value)), peak);
   }
-  for await (const _chunk of engine.speak(phrases(), { signal, voice })) break;
+  if (peak < audiblePeak) {
+    const detail = `it says “${text}” as silence. Check its log, and the voice.`;
+    throw new EngineError(engine.name, 'ENGINE_BAD_REPLY', detail);
+  }
   return voice.kind === 'reference' ? 'synthesizes with a cloned voice' : 'synthesizes';
 }
 
@@ -159,8 +208,16 @@ async function embed(engine: Embedder, signal: AbortSignal): Promise<string> {
 }
 
 /** Reads the whole answer, because only its end shows that a model produced no audio. */
-async function answer(engine: OmniModel, signal: AbortSignal, voice: string | undefined): Promise<string> {
-  const sound = { samples: noiseAt(16_000), sampleRate: 16_000 };
+async function answer(
+  engine: OmniModel,
+  signal: AbortSignal,
+  voice: string | undefined,
+  timing: Timing,
+): Promise<string> {
+  const sampleRate = 16_000;
+  const { samples } = await spokenGreeting([], sampleRate, signal);
+  const sound = { samples, sampleRate };
+  timing.startMs = performance.now();
   const messages = [
     { role: 'system', text: 'Answer with one word.' },
     { role: 'user', text: '', sound },

@@ -1,5 +1,4 @@
-import { latencyComponents, type LatencyComponent } from '../../session/contract/latency-breakdown.ts';
-import type { Latency } from '../../session/contract/turn-timings.ts';
+import { latencyComponents, type LatencyComponent, type Latency } from '../../session/contract/turn-timings.ts';
 import { spreadOf, type Spread } from '../../../voices/dsp/statistics.ts';
 import { latencyComponentNames } from '../../terminal/stage-names.ts';
 

@@ -10,6 +10,7 @@ import { latencyTable, summarizeLatency } from './latency-table.ts';
 import { openTargetServer } from '../target-server.ts';
 import { parseCommand } from '../../terminal/commands.ts';
 import { numberFlag, textFlag } from '../../terminal/flags.ts';
+import { jsonText, printLine } from '../../terminal/text.ts';
 
 /** Questions spoken if no recordings are given. */
 const questions = [
@@ -41,11 +42,11 @@ export async function run(args: string[]): Promise<number> {
     const measured = await measureTurns({ ...server, character, recordings, turns, serverVad, signal });
     const { breakdowns, unanswered, errors } = measured;
     const summary = summarizeLatency(breakdowns);
-    if (values.json === true) console.log(JSON.stringify({ character, turns, unanswered, ...summary, errors }));
+    if (values.json === true) printLine(jsonText({ character, turns, unanswered, ...summary, errors }));
     else {
-      console.log(`${character}: ${turns} turns, ${unanswered} unanswered; latency from the end of speech\n`);
-      if (breakdowns.length > 0) console.log(latencyTable(summary));
-      for (const error of errors) console.log(`error ${error.code}: ${error.message}`);
+      printLine(`${character}: ${turns} turns, ${unanswered} unanswered; latency from the end of speech\n`);
+      if (breakdowns.length > 0) printLine(latencyTable(summary));
+      for (const error of errors) printLine(`error ${error.code}: ${error.message}`);
     }
     return unanswered === 0 ? 0 : 1;
   } finally {
@@ -101,7 +102,7 @@ export async function measureTurns(options: {
 function readRecordings(files: readonly string[], signal: AbortSignal): Promise<Buffer[]> {
   return Promise.all(
     files.map(async (file) =>
-      pcm16FromFloats((await readAudioFile(file, { sampleRate: wireSampleRate, signal })).samples),
+      pcm16FromFloats((await readAudioFile(file, { sampleRate: wireSampleRate, mustBeWhole: true, signal })).samples),
     ),
   );
 }

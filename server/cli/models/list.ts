@@ -7,7 +7,7 @@ import { removeModel } from '../../../voices/models/pull.ts';
 import type { ModelsCommand } from './models.ts';
 import { UsageError } from '../../terminal/flags.ts';
 import { table } from '../../terminal/table.ts';
-import { wrap } from '../../terminal/text.ts';
+import { jsonText, printLine, wrap } from '../../terminal/text.ts';
 
 /** `dramatis models list`. */
 export async function list({ catalogue, config, json }: ModelsCommand): Promise<number> {
@@ -18,20 +18,20 @@ export async function list({ catalogue, config, json }: ModelsCommand): Promise<
       bytes: downloadBytes(model) ?? null,
       folder: installed?.folder ?? null,
     }));
-    console.log(JSON.stringify(shown, undefined, 2));
+    printLine(jsonText(shown, 2));
     return 0;
   }
   const [head = '', rule = '', ...lines] = table(
     ['', 'id', 'role', 'languages', 'download'],
     rows.map(({ model, installed }) => [markOf(model, installed, config.dataDir), ...cellsOf(model)]),
   ).split('\n');
-  console.log(`${head}\n${rule}`);
+  printLine(`${head}\n${rule}`);
   for (const [index, line] of lines.entries()) {
     const { title, use, licence } = (rows[index] as (typeof rows)[number]).model;
-    console.log(`${line}\n${wrap(`     ${title}: ${use}; ${licence}`, 5)}`);
+    printLine(`${line}\n${wrap(`     ${title}: ${use}; ${licence}`, 5)}`);
   }
-  console.log(wrap(`\n✓: installed; ✗: damaged, \`dramatis models pull ID\` downloads it again.`, 0));
-  console.log(wrap('`dramatis models pull ID` installs one; `dramatis serve --auto` uses what is installed.', 0));
+  printLine(wrap(`\n✓: installed; ✗: damaged, \`dramatis models pull ID\` downloads it again.`, 0));
+  printLine(wrap('`dramatis models pull ID` installs one; `dramatis serve --auto` uses what is installed.', 0));
   return 0;
 }
 
@@ -79,9 +79,9 @@ export async function verify({ catalogue, config, names, json }: ModelsCommand):
       findings.push({ id, ok: false, says: fault.message, code: fault.code });
     }
   }
-  if (json) console.log(JSON.stringify(findings, undefined, 2));
-  else for (const { id, ok, says } of findings) console.log(wrap(ok ? `✓ ${id}  ${says}` : `✗ ${says}`, 2));
-  if (!json && findings.length === 0) console.log('No model is installed.');
+  if (json) printLine(jsonText(findings, 2));
+  else for (const { id, ok, says } of findings) printLine(wrap(ok ? `✓ ${id}  ${says}` : `✗ ${says}`, 2));
+  if (!json && findings.length === 0) printLine('No model is installed.');
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
@@ -90,7 +90,7 @@ export async function remove({ catalogue, config, names, json }: ModelsCommand):
   const models = namedModels(catalogue, names);
   for (const model of models) await removeModel(model, config.dataDir);
   const removed = models.map(({ id }) => id);
-  console.log(json ? JSON.stringify({ removed }) : `Removed ${removed.join(', ')}.`);
+  printLine(json ? jsonText({ removed }) : `Removed ${removed.join(', ')}.`);
   return 0;
 }
 

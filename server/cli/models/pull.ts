@@ -8,7 +8,7 @@ import { interruptSignal } from '../../terminal/interrupt.ts';
 import { namedModels } from './list.ts';
 import type { ModelsCommand } from './models.ts';
 import { openProgressBar, type ProgressBar } from '../../terminal/progress-bar.ts';
-import { wrap } from '../../terminal/text.ts';
+import { jsonText, noteLine, printLine, wrap } from '../../terminal/text.ts';
 
 const stallMs = 30_000;
 
@@ -21,7 +21,7 @@ export async function pull({ catalogue, config, names, again, json }: ModelsComm
   const done: { readonly id: string; readonly isNew: boolean }[] = [];
   try {
     for (const model of models) {
-      if (!json) console.log(`${model.id}: ${model.title}; licence: ${model.licence}`);
+      if (!json) printLine(`${model.id}: ${model.title}; licence: ${model.licence}`);
       const progress = openPullProgress();
       const isNew = await pullModel(model, {
         client,
@@ -33,21 +33,21 @@ export async function pull({ catalogue, config, names, again, json }: ModelsComm
         onProgress: progress.show,
         onRetry: (why, ms) => {
           progress.end();
-          process.stderr.write(`${why}; retrying in ${Math.ceil(ms / 1000)} s\n`);
+          noteLine(`${why}; retrying in ${Math.ceil(ms / 1000)} s`);
         },
-        onNote: (text) => process.stderr.write(`${wrap(text, 0)}\n`),
+        onNote: (text) => noteLine(wrap(text, 0)),
       }).finally(progress.end);
       done.push({ id: model.id, isNew });
       if (json) continue;
       const place = path.join(modelsFolder(config.dataDir), model.id);
-      console.log(isNew ? `  installed in ${place}` : '  is already installed; --again downloads it again');
+      printLine(isNew ? `  installed in ${place}` : '  is already installed; --again downloads it again');
     }
   } finally {
     client.close();
   }
   const forAuto = models.filter(({ auto }) => auto !== undefined).map(({ id }) => id);
-  if (!json && forAuto.length > 0) console.log(wrap(`\`dramatis serve --auto\` may use ${forAuto.join(', ')}.`, 2));
-  if (json) console.log(JSON.stringify(done, undefined, 2));
+  if (!json && forAuto.length > 0) printLine(wrap(`\`dramatis serve --auto\` may use ${forAuto.join(', ')}.`, 2));
+  if (json) printLine(jsonText(done, 2));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import recorder, { type Recording } from 'node-record-lpcm16';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import type { PcmSink } from './terminal-speaker.ts';
 
@@ -32,6 +33,28 @@ export function findRecorder(): Recorder | undefined {
 /** Advice if a player or recorder is missing. */
 export const soundToolsRemedy =
   'Install SoX (Debian: apt install sox; macOS: brew install sox) or ALSA’s tools (alsa-utils).';
+
+/** Starts to record 16-bit mono PCM at the wire's sample rate. The stream fails as soon as the program ends. */
+export function openRecorder(program: Recorder): Recording {
+  const options = { sampleRate: wireSampleRate, channels: 1, audioType: 'raw', threshold: 0 } as const;
+  const recording = recorder.record({ ...options, recorder: program });
+  const stream = recording.stream();
+  // The package tells only of a status other than 0.
+  recording.process.once('close', (status) => status === 0 && stream.emit('error', new Error(`${program} has ended`)));
+  recording.process.once('error', (fault) => stream.emit('error', fault));
+  return recording;
+}
+
+/** Opens the microphone and waits for its first audio. Throws what the program said if there is none. */
+export async function tryRecorder(program: Recorder, signal: AbortSignal): Promise<void> {
+  const recording = openRecorder(program);
+  try {
+    await once(recording.stream(), 'data', { signal });
+  } finally {
+    recording.stream().on('error', () => undefined);
+    recording.stop();
+  }
+}
 
 /** Plays audio and resolves to the program's exit status. */
 export async function playToEnd(program: string, pcm16: Uint8Array): Promise<number> {

@@ -1,8 +1,10 @@
 /** Types of the part of node-record-lpcm16 1.0 used here; the package has none of its own. */
 declare module 'node-record-lpcm16' {
+  import type { ChildProcess } from 'node:child_process';
   import type { Readable } from 'node:stream';
 
-  interface Recording {
+  export interface Recording {
+    readonly process: ChildProcess;
     stream(): Readable;
     stop(): void;
   }

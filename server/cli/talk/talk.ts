@@ -1,11 +1,11 @@
-import recorder from 'node-record-lpcm16';
-import { wireSampleRate } from '../../protocol/limits.ts';
+import { EngineError } from '../../../voices/engine.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
 import { openTargetServer } from '../target-server.ts';
-import { findPlayer, findRecorder, soundToolsRemedy, PlayerProcess } from './audio-tools.ts';
+import { findPlayer, findRecorder, openRecorder, soundToolsRemedy, PlayerProcess } from './audio-tools.ts';
 import { terminalTalk } from './terminal-talk.ts';
 import { parseCommand } from '../../terminal/commands.ts';
-import { requireFlag, requireNone, textFlag, UsageError } from '../../terminal/flags.ts';
+import { requireFlag, requireNone, textFlag } from '../../terminal/flags.ts';
+import { printLine } from '../../terminal/text.ts';
 
 /** `dramatis talk`: a voice conversation in the terminal. Without echo cancellation, so use headphones. */
 export async function run(args: string[]): Promise<number> {
@@ -18,20 +18,14 @@ export async function run(args: string[]): Promise<number> {
   const character = requireFlag(parsed.values.character, 'character');
   const recording = findRecorder();
   const player = findPlayer();
-  if (recording === undefined) throw new UsageError(`No audio recorder was found. ${soundToolsRemedy}`);
-  if (player === undefined) throw new UsageError(`No audio player was found. ${soundToolsRemedy}`);
+  if (recording === undefined) throw missing('recorder');
+  if (player === undefined) throw missing('player');
   const signal = interruptSignal();
   const server = await openTargetServer(textFlag(parsed.values.url), parsed.config);
   const speaker = new PlayerProcess(player);
-  const microphone = recorder.record({
-    sampleRate: wireSampleRate,
-    channels: 1,
-    audioType: 'raw',
-    recorder: recording,
-    threshold: 0,
-  });
+  const microphone = openRecorder(recording);
   try {
-    console.log(`You are talking to ${character}; use headphones. Ctrl-C ends the conversation.\n`);
+    printLine(`You are talking to ${character}; use headphones. Ctrl-C ends the conversation.\n`);
     const print = (text: string): void => void process.stdout.write(text);
     await terminalTalk({ ...server, character, microphone: microphone.stream(), player: speaker, signal, print });
     return 0;
@@ -40,4 +34,8 @@ export async function run(args: string[]): Promise<number> {
     speaker.flush();
     await server.close();
   }
+}
+
+function missing(program: 'recorder' | 'player'): EngineError {
+  return new EngineError(program, 'ENGINE_MISSING', `no audio ${program} was found. ${soundToolsRemedy}`);
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { EngineError } from '../../../voices/engine.ts';
 import type { Talk, TalkEvent } from '../../client/types/api.d.ts';
 import { openTalk, TalkError } from '../../client/open-talk.js';
 import { printable } from '../../terminal/text.ts';
@@ -16,7 +17,10 @@ export interface TerminalTalkOptions {
   readonly print: (text: string) => void;
 }
 
-/** Runs a conversation until it ends and prints both sides. Throws `TalkError` if the server refuses it. */
+/**
+ * Runs a conversation until it ends and prints both sides. Throws `TalkError` if the server refuses it, and
+ * `EngineError` if the microphone fails.
+ */
 export async function terminalTalk(options: TerminalTalkOptions): Promise<void> {
   const { url, character, apiKey, microphone, player, signal } = options;
   const talk = openTalk({
@@ -33,17 +37,23 @@ export async function terminalTalk(options: TerminalTalkOptions): Promise<void> 
     wholeSamples((pcm16) => talk.sendAudio(pcm16)),
   );
   let isOver = false;
+  let failure: EngineError | undefined;
   microphone.on('error', (fault: unknown) => {
     // A recorder that was stopped reports that as an error.
     if (isOver || signal.aborted) return;
     const [reason] = (fault instanceof Error ? fault.message : String(fault)).split('\n');
-    page.note(`The microphone failed: ${reason} \`dramatis doctor\` checks it.`);
+    failure = new EngineError(
+      'microphone',
+      'ENGINE_UNAVAILABLE',
+      `${reason?.replace(/\.$/, '')}. \`dramatis doctor\` checks it.`,
+    );
     talk.close();
   });
   for await (const event of talk.events) show(event, character, page, talk);
   isOver = true;
   page.end();
   signal.removeEventListener('abort', end);
+  if (failure !== undefined) throw failure;
   await talk.opened.catch((fault: unknown) => {
     if (!(fault instanceof TalkError) || fault.code !== 'closed') throw fault;
   });
@@ -102,6 +112,8 @@ function show(event: TalkEvent, character: string, page: TalkPrinter, talk: Talk
       return page.note(`connection lost, reconnecting in ${(event.retryInMs / 1000).toFixed(1)} s`);
     case 'x_dramatis.session_expiring':
       return page.note(`this session ends in ${event.expires_in_s} s`);
+    case 'x_dramatis.warning':
+      return page.note(event.message);
     case 'response.output_item.added':
       if (event.item.type === 'message') page.say(character);
       return;

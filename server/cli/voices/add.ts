@@ -15,7 +15,7 @@ import { interruptSignal } from '../../terminal/interrupt.ts';
 import { openProgressBar } from '../../terminal/progress-bar.ts';
 import { numberFlag, textFlag, UsageError, type FlagValue } from '../../terminal/flags.ts';
 import { table } from '../../terminal/table.ts';
-import { wrap } from '../../terminal/text.ts';
+import { jsonText, printLine, wrap } from '../../terminal/text.ts';
 import { printVoice } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
@@ -55,7 +55,7 @@ export async function add({ config, store, names, values, json }: VoicesCommand)
       { files, id, consent, licence, language, leastQuality, speaker, signal, ...progress },
     );
     const { record, clips, examined } = result;
-    if (json) console.log(JSON.stringify({ ...shownVoice(record), clips, examined, ...shownSpeakers(result) }));
+    if (json) printLine(jsonText({ ...shownVoice(record), clips, examined, ...shownSpeakers(result) }));
     else print(result, { meter: meter !== undefined, encoder: encoder !== undefined });
     return 0;
   } finally {
@@ -100,15 +100,15 @@ function openProgress(target = process.stderr) {
 function print(result: AddResult, has: { readonly meter: boolean; readonly encoder: boolean }): void {
   const { record, clips, examined, unfit, heard } = result;
   printVoice(record);
-  console.log(`\n${clips} ${clips === 1 ? 'clip' : 'clips'} in total, ${examined} examined now.`);
+  printLine(`\n${clips} ${clips === 1 ? 'clip' : 'clips'} in total, ${examined} examined now.`);
   printSpeakers(result);
   const reasons = [
     [record.reference.choice.speaker === undefined ? 0 : (heard?.mixed.length ?? 0), 'with several speakers'],
     [unfit.poor, 'below --min-quality'],
     [unfit.withoutTranscript, 'without a transcript'],
   ].flatMap(([count, why]) => (count === 0 ? [] : [`${count} ${why}`]));
-  if (reasons.length > 0) console.log(`Left out: ${reasons.join(', ')}.`);
-  const say = (text: string): void => console.log(wrap(text, 0));
+  if (reasons.length > 0) printLine(`Left out: ${reasons.join(', ')}.`);
+  const say = (text: string): void => printLine(wrap(text, 0));
   if (!has.meter)
     say(
       'Quality was not rated: install DNSMOS with `models pull dnsmos` and use --auto, or set DRAMATIS_DNSMOS (README, “Voices”).',
@@ -118,7 +118,7 @@ function print(result: AddResult, has: { readonly meter: boolean; readonly encod
       'Without a speaker encoder, speakers are not separated, and the cleanest clip was chosen instead of the most typical one: set DRAMATIS_SPEAKER_ENCODER (README, “Voices”).',
     );
   }
-  console.log(`\n\`dramatis voices play ${record.id}\` plays the reference.`);
+  printLine(`\n\`dramatis voices play ${record.id}\` plays the reference.`);
   say(
     `To use it, set "voice": { "reference": "${record.id}" } in a character’s card, or in the engines file (README, “Voices”).`,
   );
@@ -163,19 +163,19 @@ function printSpeakers({ heard, record }: AddResult): void {
   if (heard === undefined) return;
   const { speakers } = heard;
   const chosen = record.reference.choice.speaker?.number;
-  if (speakers.length === 1) console.log('One speaker found.');
+  if (speakers.length === 1) printLine('One speaker found.');
   else {
-    console.log(
+    printLine(
       `${speakers.length} speakers found${chosen === undefined ? '; all clips are treated as one speaker' : ''}:\n`,
     );
     const rows = speakers.slice(0, mostRows).map(({ seconds, clips }, index) => {
       const mark = index + 1 === chosen ? '→' : '';
       return [mark, String(index + 1), minutesOf(seconds), String(clips.length), saysOf(clips)];
     });
-    console.log(table(['', 'speaker', 'minutes', 'clips', 'says'], rows));
+    printLine(table(['', 'speaker', 'minutes', 'clips', 'says'], rows));
     const rest = speakers.length - mostRows;
-    if (rest > 0) console.log(`… and ${rest} more with less speech.`);
-    console.log('\n`--speaker N` selects another speaker; `--speaker all` treats them as one person.');
+    if (rest > 0) printLine(`… and ${rest} more with less speech.`);
+    printLine('\n`--speaker N` selects another speaker; `--speaker all` treats them as one person.');
   }
 }
 

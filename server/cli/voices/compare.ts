@@ -9,6 +9,7 @@ import { UsageError } from '../../terminal/flags.ts';
 import { table } from '../../terminal/table.ts';
 import { referenceOf } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
+import { jsonText, printLine } from '../../terminal/text.ts';
 
 /** `dramatis voices compare A B`: compares two voices by embedding, pitch and other measurements. */
 export async function compare({ store, names, config, json }: VoicesCommand): Promise<number> {
@@ -28,7 +29,7 @@ export async function compare({ store, names, config, json }: VoicesCommand): Pr
     const [first, second] = references.map(({ measured }) => measured.pitch?.medianHertz);
     const apart = first === undefined || second === undefined ? null : Math.abs(semitones(first, second));
     if (json) {
-      console.log(JSON.stringify({ voices: [one, other], similarity, pitch_apart_semitones: apart }));
+      printLine(jsonText({ voices: [one, other], similarity, pitch_apart_semitones: apart }));
       return 0;
     }
     const row = (label: string, value: (reference: (typeof references)[number]) => string): string[] => [
@@ -43,9 +44,9 @@ export async function compare({ store, names, config, json }: VoicesCommand): Pr
       row('SNR', ({ measured }) => `${measured.snrDb} dB`),
       row('DNSMOS', ({ measured: { quality } }) => quality?.overall.toFixed(2) ?? ''),
     ];
-    console.log(table(['', one, other], rows));
-    if (apart !== null) console.log(`\npitch difference: ${apart.toFixed(1)} semitones`);
-    console.log(
+    printLine(table(['', one, other], rows));
+    if (apart !== null) printLine(`\npitch difference: ${apart.toFixed(1)} semitones`);
+    printLine(
       similarity === null
         ? 'similarity: unknown without a speaker encoder (DRAMATIS_SPEAKER_ENCODER)'
         : `similarity: ${similarity.cosine.toFixed(3)} (cosine by ${similarity.encoder})`,

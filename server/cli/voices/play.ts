@@ -4,7 +4,7 @@ import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { readWav } from '../../../voices/dsp/wav.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import { findPlayer, playToEnd, soundToolsRemedy } from '../talk/audio-tools.ts';
-import { wrap } from '../../terminal/text.ts';
+import { jsonText, printLine, wrap } from '../../terminal/text.ts';
 import { nameFrom, referenceOf } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
@@ -14,7 +14,7 @@ export async function play({ store, names, json }: VoicesCommand): Promise<numbe
   const { file, transcript } = referenceOf(record);
   const wavPath = store.place(record.id, file);
   const { samples, sampleRate } = await readWav(wavPath);
-  console.log(json ? JSON.stringify({ file: wavPath, transcript }) : `${wavPath}\n${wrap(transcript, 0)}`);
+  printLine(json ? jsonText({ file: wavPath, transcript }) : `${wavPath}\n${wrap(transcript, 0)}`);
   const player = findPlayer();
   if (player === undefined) {
     throw new EngineError('player', 'ENGINE_MISSING', `no audio player was found. ${soundToolsRemedy}`);

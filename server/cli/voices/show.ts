@@ -5,7 +5,7 @@ import { groupBySpeaker } from '../../../voices/library/group-by-speaker.ts';
 import { faultText } from '../../terminal/fault-text.ts';
 import { UsageError } from '../../terminal/flags.ts';
 import { table } from '../../terminal/table.ts';
-import { wrap } from '../../terminal/text.ts';
+import { jsonText, noteLine, printLine, wrap } from '../../terminal/text.ts';
 import type { VoicesCommand } from './voices.ts';
 
 /** `dramatis voices list`: lists the voices; unreadable ones are reported at the end, with exit status 1. */
@@ -13,13 +13,13 @@ export async function list({ store, json }: VoicesCommand): Promise<number> {
   const ids = await store.list();
   const read = await Promise.allSettled(ids.map((id) => store.read(id)));
   const records = read.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  if (json) console.log(JSON.stringify(records.map(shownVoice), undefined, 2));
+  if (json) printLine(jsonText(records.map(shownVoice), 2));
   else if (records.length > 0)
-    console.log(table(['id', 'language', 'seconds', 'DNSMOS', 'F0', 'licence', 'transcript'], records.map(rowOf)));
+    printLine(table(['id', 'language', 'seconds', 'DNSMOS', 'F0', 'licence', 'transcript'], records.map(rowOf)));
   else if (ids.length === 0)
-    console.log('There are no voices yet. Add one with `dramatis voices add FILE… --consent "…"`.');
+    printLine('There are no voices yet. Add one with `dramatis voices add FILE… --consent "…"`.');
   const faults = read.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
-  for (const fault of faults) console.error(`dramatis voices: ${faultText(fault).text}`);
+  for (const fault of faults) noteLine(`dramatis voices: ${faultText(fault).text}`);
   return faults.length === 0 ? 0 : 1;
 }
 
@@ -50,10 +50,10 @@ function rowOf({ id, language, licence, reference }: VoiceRecord): string[] {
 export async function show({ store, names, values, json }: VoicesCommand): Promise<number> {
   const record = await store.read(nameFrom(names));
   const clips = values.clips === true ? shownClips(measuredClips(await store.sources(record.id))) : undefined;
-  if (json) console.log(JSON.stringify(clips === undefined ? record : { ...record, clips }, undefined, 2));
+  if (json) printLine(jsonText(clips === undefined ? record : { ...record, clips }, 2));
   else {
     printVoice(record);
-    if (clips !== undefined) console.log(`\n${clipTable(clips, record.reference?.file)}`);
+    if (clips !== undefined) printLine(`\n${clipTable(clips, record.reference?.file)}`);
   }
   return 0;
 }
@@ -63,7 +63,7 @@ export async function remove({ store, names, json }: VoicesCommand): Promise<num
   const id = nameFrom(names);
   using _lock = (await store.has(id)) ? await store.lock(id) : undefined;
   await store.remove(id);
-  console.log(json ? JSON.stringify({ removed: id }) : `Removed the voice ${id} with its clips.`);
+  printLine(json ? jsonText({ removed: id }) : `Removed the voice ${id} with its clips.`);
   return 0;
 }
 
@@ -154,7 +154,7 @@ export function printVoice(record: VoiceRecord): void {
       ['SHA-256', reference.sha256],
     );
   }
-  for (const [label, value] of rows) console.log(wrap(`${label.padEnd(12)}${value}`, 12));
+  for (const [label, value] of rows) printLine(wrap(`${label.padEnd(12)}${value}`, 12));
 }
 
 function qualityLine(quality: NonNullable<VoiceRecord['reference']>['measured']['quality']): string {

@@ -7,10 +7,7 @@ const MEMORY_SAMPLES = 60 * WIRE_RATE;
 /** Margins added to the worst lateness in the history: a minimum in samples, and a fraction of the worst. */
 const LEAST_MARGIN_SAMPLES = 0.06 * WIRE_RATE;
 const HABIT_MARGIN = 0.4;
-/**
- * Number of late replies from which the larger margin applies: one may be bad luck, more show that the network is slow
- * and may get worse.
- */
+/** Late replies from which the larger margin applies: one may be bad luck, more mean that the network is slow. */
 const HABIT = 2;
 
 /**

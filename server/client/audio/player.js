@@ -168,10 +168,7 @@ export class Player {
     this.#truncate(itemId, 0);
   }
 
-  /**
-   * Pauses playback: the user makes a sound, perhaps just a cough. Audio received so far is discarded; the server sends
-   * it again.
-   */
+  /** Pauses playback: the user makes a sound. Audio received so far is discarded; the server sends it again. */
   async #hold() {
     const { isAudible } = this;
     const held = [...this.#items.values()].flatMap((item) => holdItem(item) ?? []);

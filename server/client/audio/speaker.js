@@ -29,23 +29,25 @@ export class Speaker {
   /**
    * @param {AudioContext} context
    * @param {SpeakerListener} listener
+   * @param {AudioNode} [destination] by default the loudspeaker of the context
    */
-  static async open(context, listener) {
+  static async open(context, listener, destination = context.destination) {
     await context.audioWorklet.addModule(new URL('./speaker-worklet.js', import.meta.url));
-    return new Speaker(context, listener);
+    return new Speaker(context, listener, destination);
   }
 
   /**
    * @private
    * @param {AudioContext} context
    * @param {SpeakerListener} listener
+   * @param {AudioNode} destination
    */
-  constructor(context, listener) {
+  constructor(context, listener, destination) {
     this.#context = context;
     this.#listener = listener;
     this.#node = new AudioWorkletNode(context, 'dramatis-speaker', { numberOfInputs: 0, outputChannelCount: [1] });
     this.#node.port.onmessage = ({ data }) => this.#hear(data);
-    this.#node.connect(context.destination);
+    this.#node.connect(destination);
   }
 
   /** False while the browser suspends audio output (no user gesture yet). */

@@ -51,7 +51,6 @@ export class AudioEvents {
     return event;
   }
 
-  /** Closes all decoders. */
   close() {
     for (const reply of this.#replies.values()) closeDecoder(reply);
     this.#replies.clear();

@@ -18,6 +18,8 @@ const TRY_AGAIN_LATER = 1013;
  */
 const GIVEN_UP = 4000;
 const REPLACED = 4001;
+/** Server to client: another node takes the session over, and can do so at once. */
+const MOVED = 4002;
 /** Client to server: the session is over. */
 const NORMAL = 1000;
 
@@ -88,7 +90,6 @@ export class Connection {
     this.#error = error;
   }
 
-  /** Bytes queued in the socket. */
   get bufferedBytes() {
     return this.#socket?.bufferedAmount ?? 0;
   }
@@ -182,7 +183,7 @@ export class Connection {
       return;
     }
     if (code === REPLACED) this.#strays = 0;
-    const isSudden = this.#isProven && code !== GOING_AWAY && code !== TRY_AGAIN_LATER;
+    const isSudden = code === MOVED || (this.#isProven && code !== GOING_AWAY && code !== TRY_AGAIN_LATER);
     const retryInMs = this.#backOff.next(isSudden);
     const isBusy = health === 'busy' || code === TRY_AGAIN_LATER;
     this.#options.onStatus(this.#lost(retryInMs, isBusy));

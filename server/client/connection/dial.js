@@ -17,14 +17,17 @@ export function socketAddress(url) {
  *
  * @param {Pick<TalkOptions, 'url' | 'apiKey' | 'WebSocket'>} options
  * @param {Readonly<Record<string, string | undefined>>} query query parameters; undefined ones are
- *   left out
+ *   left out. `resume`, the resume token, is sent as a subprotocol.
  * @returns {TalkSocket}
  */
 export function dial({ url, apiKey = '', WebSocket = globalThis.WebSocket }, query) {
   const address = socketAddress(url);
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) address.searchParams.set(name, value);
-  // Browsers cannot set headers on a WebSocket, so the key is sent as a subprotocol.
-  const protocols = apiKey === '' ? ['realtime'] : ['realtime', `openai-insecure-api-key.${apiKey}`];
+  const { resume, ...others } = query;
+  for (const [name, value] of Object.entries(others)) if (value !== undefined) address.searchParams.set(name, value);
+  // Browsers cannot set headers on a WebSocket, so secrets are sent as subprotocols; proxies log what is in the query.
+  const protocols = ['realtime'];
+  if (apiKey !== '') protocols.push(`openai-insecure-api-key.${apiKey}`);
+  if (resume !== undefined) protocols.push(`dramatis-resume.${resume}`);
   const socket = new WebSocket(address, protocols);
   socket.binaryType = 'arraybuffer';
   return socket;
@@ -33,19 +36,43 @@ export function dial({ url, apiKey = '', WebSocket = globalThis.WebSocket }, que
 /**
  * Checks the health of a server that rejected a new connection, because browsers do not tell why.
  *
- * @param {Pick<TalkOptions, 'url' | 'fetch'>} options
+ * @param {Pick<TalkOptions, 'url' | 'apiKey' | 'fetch'>} options
  * @returns {Promise<'away' | 'busy' | 'well'>} `busy`: all its sessions are in use, or it is about
  *   to stop
  */
-export async function diagnose({ url, fetch = globalThis.fetch }) {
+export async function diagnose({ url, apiKey = '', fetch = globalThis.fetch }) {
   const address = socketAddress(url);
   address.protocol = address.protocol.replace(/^ws/, 'http');
   try {
-    const reply = await fetch(new URL('/healthz', address));
+    // Strangers learn only whether the server is up.
+    const headers = apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` };
+    const reply = await fetch(new URL('/healthz', address), { headers });
     if (reply.status === 503) return 'busy';
     const { sessions } = reply.ok ? await reply.json() : {};
     return sessions?.active >= sessions?.most ? 'busy' : 'well';
   } catch {
     return 'away';
   }
+}
+
+/** Protocol extensions requested in the URL; servers ignore those they do not know. */
+const EXTENSIONS = 'binary,resume,hold,nod,notice,voice,cues';
+
+/** @typedef {Readonly<Record<string, string | undefined>>} Query */
+
+/**
+ * Returns the query that opens a session, or resumes one.
+ *
+ * @param {{ character: string | undefined, thoughts: boolean | undefined, visemes: boolean | undefined, opus: boolean }} wanted
+ * @param {{ token: string, received: number }} [left] the session to resume, and its last frame received
+ * @returns {Query}
+ */
+export function queryOf({ character: model, thoughts, visemes, opus }, left) {
+  const x = [
+    EXTENSIONS,
+    ...(thoughts === true ? ['thoughts'] : []),
+    ...(visemes === true ? ['visemes'] : []),
+    ...(opus ? ['opus'] : []),
+  ].join();
+  return left === undefined ? { model, x } : { x, resume: left.token, after: String(left.received) };
 }

@@ -45,7 +45,6 @@ export class Heartbeat {
     this.#unanswered = 0;
   }
 
-  /** Notes an answer to a ping. */
   answered() {
     this.#answers = true;
     this.heard();

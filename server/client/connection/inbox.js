@@ -29,6 +29,15 @@ export class Inbox {
     this.#mayJump = true;
   }
 
+  /**
+   * Continues after what another page has received.
+   *
+   * @param {number} last
+   */
+  adopt(last) {
+    this.#last = last;
+  }
+
   /** Starts over for a new session. */
   reset() {
     this.#last = 0;

@@ -2,7 +2,7 @@
 const MOST_EVENTS = 1_000;
 
 /**
- * A numbered client frame that the server has not acknowledged yet.
+ * A numbered client frame that the server may need again.
  *
  * @typedef {object} Kept
  * @property {number} sequence
@@ -11,8 +11,8 @@ const MOST_EVENTS = 1_000;
  */
 
 /**
- * Send buffer of the client: numbers frames from 1 and keeps them until the server acknowledges them. Of audio, only
- * the last `keptAudioMs` are kept; what was dropped without having arrived is counted as lost.
+ * Send buffer of the client: numbers frames from 1 and keeps them until the server has kept what came of them. Of audio,
+ * only the last `keptAudioMs` are kept; what was dropped without having arrived is counted as lost.
  */
 export class Outbox {
   #keptAudioMs;
@@ -20,9 +20,11 @@ export class Outbox {
   #kept = [];
   #sequence = 0;
   #handed = 0;
+  /** The last frame that the server has processed. */
+  #received = 0;
   #audioMs = 0;
   /**
-   * Audio that was sent and then dropped from the buffer before it was acknowledged.
+   * Audio that was sent and then dropped from the buffer before the server had kept it.
    *
    * @type {Kept[]}
    */
@@ -67,27 +69,39 @@ export class Outbox {
   }
 
   /**
-   * @param {number} sequence the server has every frame up to this one, or knows that it is lost
+   * @param {number} received the server has every frame up to this one, or knows that it is lost
+   * @param {number} [kept] it would not need those up to this one again, even after a kill
    */
-  acknowledge(sequence) {
+  acknowledge(received, kept = received) {
+    this.#received = Math.max(this.#received, received);
     this.#kept = this.#kept.filter((frame) => {
-      if (frame.sequence > sequence) return true;
+      if (frame.sequence > kept) return true;
       this.#audioMs -= frame.audioMs;
       return false;
     });
-    this.#doubtful = this.#doubtful.filter((frame) => frame.sequence > sequence);
+    this.#doubtful = this.#doubtful.filter((frame) => frame.sequence > kept);
   }
 
   /**
    * Continues on a new connection: frames after `received` will be sent again.
    *
-   * @param {number} received the last frame that the server has processed
+   * @param {number} received the last frame that the server has processed; after a kill, that it has kept
    * @returns {number} milliseconds of audio that are lost
    */
   resume(received) {
-    this.acknowledge(received);
+    this.#received = received;
     this.#handed = received;
     return this.#takeLost();
+  }
+
+  /**
+   * Continues after what another page has sent.
+   *
+   * @param {number} received the last frame that the server has processed
+   */
+  adopt(received) {
+    this.#sequence = received;
+    this.#handed = received;
   }
 
   /**
@@ -97,7 +111,8 @@ export class Outbox {
    * @returns {number} milliseconds of audio that may be lost
    */
   restart() {
-    for (const frame of this.#kept) if (frame.sequence <= this.#handed) this.#doubtful.push(frame);
+    const sent = this.#kept.filter((frame) => frame.sequence <= this.#handed);
+    this.#doubtful.push(...sent);
     const lostMs = this.#takeLost();
     this.acknowledge(this.#handed);
     return lostMs;
@@ -112,16 +127,19 @@ export class Outbox {
   reset() {
     this.#doubtful.push(...this.#kept);
     const lostMs = this.#takeLost();
+    this.#doubtful = [];
     this.#kept = [];
     this.#audioMs = 0;
     this.#sequence = 0;
     this.#handed = 0;
+    this.#received = 0;
     return lostMs;
   }
 
   #takeLost() {
-    const lostMs = this.#doubtful.reduce((sum, { audioMs }) => sum + audioMs, this.#lostMs);
-    this.#doubtful = [];
+    const lost = this.#doubtful.filter((frame) => frame.sequence > this.#received);
+    const lostMs = lost.reduce((sum, { audioMs }) => sum + audioMs, this.#lostMs);
+    this.#doubtful = this.#doubtful.filter((frame) => frame.sequence <= this.#received);
     this.#lostMs = 0;
     return lostMs;
   }

@@ -1,6 +1,7 @@
 import { decodeFrame } from './binary-frame.js';
 import { platformClock } from './clock.js';
 import { Connection } from './connection.js';
+import { queryOf } from './dial.js';
 import { Heartbeat } from './heartbeat.js';
 import { Inbox } from './inbox.js';
 import { OrderedQueue } from './ordered-queue.js';
@@ -9,26 +10,21 @@ import { FrameWriter } from './frame-writer.js';
 import { AudioEvents } from './audio-events.js';
 import { parseEvent } from './wire-event.js';
 
-/** @import { ClientEvent, ConnectionEvent, OpusCodec, OpusEncoder, TalkClock, TalkSocket } from '../types/api.d.ts' */
+/** @import { ClientEvent, ConnectionEvent, OpusCodec, OpusEncoder, Resumption, TalkClock, TalkSocket } from '../types/api.d.ts' */
 /** @import { ServerEvent, Session, AudioEvent } from '../types/api.d.ts' */
 
+/** @import { Query } from './dial.js' */
 /** @import { WireEvent } from './wire-event.js' */
-
-/** @typedef {Readonly<Record<string, string | undefined>>} Query */
-
-/** Protocol extensions requested in the URL; servers ignore those they do not know. */
-const EXTENSIONS = 'binary,resume,hold,nod,notice,voice,cues';
 
 /** Above this, frames wait in the outbox instead of the socket, where they could not be resent. */
 const MOST_BUFFERED_BYTES = 128 * 1024;
 
 /** Error codes that are handled here and not passed on. */
-const OWN_ERRORS = new Set(['session_not_resumable']);
+const OWN_ERRORS = new Set(['session_not_resumable', 'resume_not_allowed']);
 
 /**
- * Reliable stream over reconnecting sockets: numbers frames in both directions, keeps those the server may not have,
- * and resumes on a new socket after a loss, so that each frame arrives exactly once and in order. Starts a new session
- * if the old one is gone.
+ * Reliable stream over reconnecting sockets: numbers frames in both directions and resumes after a loss, so that each
+ * arrives exactly once and in order. Starts a new session if the old one is gone.
  */
 export class ResumableConnection {
   #options;
@@ -50,6 +46,8 @@ export class ResumableConnection {
   #isClosed = false;
   /** True if the server supports the `x_dramatis` events. */
   #isOurs = false;
+  /** True until the session of an earlier page is resumed. */
+  #isAdopting = false;
   /** Last frame received on each side when the connection was last resumed. */
   #had = { here: 0, there: 0 };
 
@@ -59,7 +57,9 @@ export class ResumableConnection {
    * @param {() => Promise<'away' | 'busy' | 'well'>} options.diagnose
    * @param {string | undefined} options.character
    * @param {boolean | undefined} options.thoughts
+   * @param {boolean | undefined} options.visemes
    * @param {number} options.keptAudioMs
+   * @param {Resumption | undefined} [options.resumption]
    * @param {TalkClock | undefined} [options.clock]
    * @param {(event: ServerEvent) => void} options.onEvent
    * @param {(event: ConnectionEvent) => void} options.onStatus
@@ -86,6 +86,18 @@ export class ResumableConnection {
       onSilence: () => this.#connection.redial(),
     };
     this.#heartbeat = new Heartbeat(beats, clock);
+    const { resumption } = options;
+    if (resumption === undefined) return;
+    this.#isAdopting = true;
+    this.#token = resumption.token;
+    this.#session = resumption.session;
+    this.#inbox.adopt(resumption.received);
+  }
+
+  /** @returns {Resumption | undefined} undefined if the session cannot be resumed */
+  get resumption() {
+    if (this.#token === undefined) return undefined;
+    return { token: this.#token, received: this.#inbox.last, session: this.#session };
   }
 
   /**
@@ -117,7 +129,7 @@ export class ResumableConnection {
   }
 
   get #hasSession() {
-    return this.#token !== undefined || this.#isOpen;
+    return (this.#token !== undefined && !this.#isAdopting) || this.#isOpen;
   }
 
   /**
@@ -180,14 +192,10 @@ export class ResumableConnection {
 
   /** @returns {Query} */
   #query() {
-    const { character: model, thoughts } = this.#options;
-    const x = [
-      EXTENSIONS,
-      ...(thoughts === true ? ['thoughts'] : []),
-      ...(this.#opus === undefined ? [] : ['opus']),
-    ].join();
-    if (this.#token === undefined) return { model, x };
-    return { x, resume: this.#token, after: String(this.#inbox.last) };
+    const { character, thoughts, visemes } = this.#options;
+    const wanted = { character, thoughts, visemes, opus: this.#opus !== undefined };
+    const left = this.#token === undefined ? undefined : { token: this.#token, received: this.#inbox.last };
+    return queryOf(wanted, left);
   }
 
   /** Stops sending until the next connection is open. */
@@ -219,7 +227,7 @@ export class ResumableConnection {
         return;
       case 'x_dramatis.ack':
         this.#heartbeat.answered();
-        if (typeof event.x_ack === 'number') this.#outbox.acknowledge(event.x_ack);
+        if (typeof event.x_ack === 'number') this.#outbox.acknowledge(event.x_ack, event.x_kept);
         this.#pump();
         return;
       case 'error':
@@ -237,25 +245,37 @@ export class ResumableConnection {
 
   /** @param {Session} session */
   #begin(session) {
-    const { extensions = [], resume } = session.x_dramatis ?? {};
     this.#session = session;
-    this.#token = resume?.token;
-    this.#isOurs = extensions.length > 0;
+    this.#token = session.x_dramatis?.resume?.token;
+    this.#isAdopting = false;
     this.#inbox.reset();
-    this.#sounds.close();
-    this.#sounds = new AudioEvents(this.#opus?.codec);
-    const hasOpus = this.#token !== undefined && extensions.includes('opus');
-    this.#outgoing.use(extensions.includes('binary'), hasOpus ? this.#opus?.encoder : undefined);
+    this.#agree();
     this.#had = { here: 0, there: 0 };
     const lostMs = this.#outbox.reset();
     this.#opened({ isNew: true, isRestarted: false, lostMs });
   }
 
+  /** Uses the extensions that the session has. */
+  #agree() {
+    const { extensions = [] } = this.#session.x_dramatis ?? {};
+    this.#isOurs = extensions.length > 0;
+    this.#sounds.close();
+    this.#sounds = new AudioEvents(this.#opus?.codec);
+    const hasOpus = this.#token !== undefined && extensions.includes('opus');
+    this.#outgoing.use(extensions.includes('binary'), hasOpus ? this.#opus?.encoder : undefined);
+  }
+
   /** @param {WireEvent} event */
   #resume({ received, restarted }) {
     const isRestarted = restarted === true;
+    if (this.#isAdopting) {
+      this.#isAdopting = false;
+      this.#outbox.adopt(received ?? 0);
+      this.#agree();
+    }
     if (isRestarted) this.#inbox.restart();
-    const lostMs = isRestarted ? this.#outbox.restart() : this.#outbox.resume(received ?? 0);
+    const isUnknown = isRestarted && typeof received !== 'number';
+    const lostMs = isUnknown ? this.#outbox.restart() : this.#outbox.resume(received ?? 0);
     this.#opened({ isNew: false, isRestarted, lostMs });
     const has = { here: this.#inbox.last, there: received ?? 0 };
     if (has.here > this.#had.here || has.there > this.#had.there) this.#connection.noteTraffic();

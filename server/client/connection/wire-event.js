@@ -5,6 +5,7 @@
  * @property {string} type
  * @property {number} [x_seq]
  * @property {number} [x_ack]
+ * @property {number} [x_kept]
  * @property {number | null} [received]
  * @property {boolean} [restarted]
  * @property {import('../types/api.d.ts').Session} [session]

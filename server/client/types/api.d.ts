@@ -3,7 +3,7 @@
  * them against this file.
  */
 
-import type { Session, TalkEvent } from './events.d.ts';
+import type { Session, TalkEvent, Viseme } from './events.d.ts';
 
 export type * from './events.d.ts';
 
@@ -94,10 +94,15 @@ export interface TalkOptions {
   readonly apiKey?: string;
   /** Requests the thoughts of characters too (`x_dramatis.cue` of kind `thought`). */
   readonly thoughts?: boolean;
+  /** Requests the shapes of the mouth (`x_dramatis.visemes`), for `talk.mouth`. */
+  readonly visemes?: boolean;
   /** WebSocket class; the global one unless given. */
   readonly WebSocket?: new (url: string | URL, protocols: string[]) => TalkSocket;
   /** Fetches the health of a server that rejected a connection; the global `fetch` unless given. */
-  readonly fetch?: (url: URL) => Promise<Pick<Response, 'status' | 'ok' | 'json'>>;
+  readonly fetch?: (
+    url: URL,
+    init?: { headers: Record<string, string> },
+  ) => Promise<Pick<Response, 'status' | 'ok' | 'json'>>;
   /** Timers and random numbers; the platform's unless given. For simulations. */
   readonly clock?: TalkClock;
   /** In browsers: opens the default microphone and sends its audio. */
@@ -113,8 +118,31 @@ export interface TalkOptions {
    * server support it. Otherwise, and by default, audio travels as PCM.
    */
   readonly opus?: boolean;
+  /**
+   * Continues the session of an earlier page, without the replies that were in progress there. If that session is gone,
+   * a new one is opened (`connection.open` with `isNew`).
+   */
+  readonly resumption?: Resumption | undefined;
   /** Milliseconds of user audio buffered while the connection is lost: 30,000 unless given. */
   readonly keptAudioMs?: number;
+}
+
+/** State that another page needs to continue a session: JSON, for a reload of the page. Keep the token secret. */
+export interface Resumption {
+  readonly token: string;
+  /** Sequence number of the last frame that was received. */
+  readonly received: number;
+  readonly session: Session;
+}
+
+/** The mouth of the speaker. Undefined results: only the loudness of what is heard is known. */
+export interface LipSync {
+  /** The sample at 24 kHz of the item that is heard now; undefined if nothing is. */
+  readonly sample: number | undefined;
+  /** Returns the shape at a sample of the item that is heard; by default, the one that is heard now. */
+  visemeAt(sample?: number): { readonly viseme: Viseme; readonly weight: number } | undefined;
+  /** Returns the weights of the shapes to draw, which fade into each other; mix them with `viseme-tables.js`. */
+  weightsAt(sample?: number): Partial<Record<Viseme, number>> | undefined;
 }
 
 /** A conversation with one character. Reconnects by itself when the connection is lost, without missing any events. */
@@ -130,8 +158,12 @@ export interface Talk {
   readonly isPlaying: boolean;
   /** True if replies can be heard: there is a loudspeaker and it is running. */
   readonly isAudible: boolean;
+  /** Taken when the page is left, lets the next one continue the session. Undefined if it cannot be resumed. */
+  readonly resumption: Resumption | undefined;
   /** True while the server has an active response. */
   readonly isAnswering: boolean;
+  /** The mouth of the speaker; it needs the option `visemes`. */
+  readonly mouth: LipSync;
   /** Sends an event, now or after reconnecting. Returns false if there is no session to send it to. */
   send(event: ClientEvent): boolean;
   /** Sends a text message and requests a reply. Interrupts the current reply, as speech does. */

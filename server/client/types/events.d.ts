@@ -90,6 +90,9 @@ export interface Item {
   readonly content?: readonly { readonly type: string; readonly text?: string; readonly transcript?: string | null }[];
 }
 
+/** A shape of the mouth, as OVRLipSync and OpenXR name them. */
+export type Viseme = Extract<SchemaEvent, { readonly type: 'x_dramatis.visemes' }>['visemes'][number][1];
+
 /** Identifies an item within a response. */
 interface InReply {
   readonly response_id: string;
@@ -123,10 +126,17 @@ export type ResponseEvent =
          * The reply continues. `later_ms`: how much later the words that were received but not heard will be played;
          * missing from older servers.
          */
-        | { readonly type: 'x_dramatis.resume'; readonly response_id: string; readonly later_ms?: number }
+        | {
+            readonly type: 'x_dramatis.resume';
+            readonly response_id: string;
+            readonly later_ms?: number;
+            readonly later_samples?: number;
+          }
       ))
   /** A stage direction, thought or narration, `start_ms` into the item. */
   | Sent<'x_dramatis.cue'>
+  /** Shapes of the mouth, ahead of their sound; `talk.mouth` reads them. */
+  | Sent<'x_dramatis.visemes'>
   | Sent<'response.content_part.added'>
   | Sent<'response.content_part.done'>
   | Sent<'response.output_audio.done'>
@@ -143,6 +153,13 @@ export type SpeechEvent =
   | Sent<'input_audio_buffer.speech_stopped'>
   | Sent<'input_audio_buffer.committed'>
   | Sent<'input_audio_buffer.cleared'>;
+
+/** Something cannot be stored, because the disk is full, for example. The talk goes on. Once a session for each code. */
+export interface ServerWarning {
+  readonly type: 'x_dramatis.warning';
+  readonly code: 'session_not_stored' | 'memory_not_stored';
+  readonly message: string;
+}
 
 /** An event about conversation items and transcripts, the session, or an error. */
 export type ConversationItemEvent = FromServer &
@@ -185,6 +202,7 @@ export type ConversationItemEvent = FromServer &
       }
     /** The session is about to reach its time limit. The conversation then continues in a new one. */
     | { readonly type: 'x_dramatis.session_expiring'; readonly expires_in_s: number; readonly expires_at: number }
+    | ServerWarning
     | { readonly type: 'error'; readonly error: ServerError }
   );
 

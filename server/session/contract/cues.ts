@@ -11,9 +11,7 @@ export interface WrittenCue extends Cue {
   readonly afterLetters: number;
 }
 
-/**
- * Counts letters and digits of a text: they stay the same however punctuation and white space are changed for speech.
- */
+/** Counts letters and digits of a text, which stay the same however it is changed for speech. */
 export function lettersIn(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }

@@ -34,11 +34,15 @@ export const errorTable = {
   item_not_spoken: ['invalid_request_error', 'Only spoken items of the assistant can be truncated.'],
   conversation_full: [
     'invalid_request_error',
-    'The conversation has reached its item limit. Delete some items, or open a new session.',
+    'The conversation has reached its limit of items or of text. Delete some items, or open a new session.',
   ],
   conversation_already_has_active_response: [
     'invalid_request_error',
     'A response is already in progress. Cancel it, or wait for its `response.done`.',
+  ],
+  too_many_responses: [
+    'rate_limit_error',
+    'Too many responses out of band (`conversation: "none"`) at once. Wait for one to end, or cancel it.',
   ],
   response_cancel_not_active: [
     'invalid_request_error',
@@ -60,6 +64,10 @@ export const errorTable = {
     'invalid_request_error',
     'Only imported characters can be changed. Export it, and import it under another id.',
   ],
+  character_not_yours: [
+    'authentication_error',
+    'The character belongs to another key, or to the operator. Copy it, and change the copy.',
+  ],
   character_exists: [
     'invalid_request_error',
     'A character with this id already exists. Rename the card, or edit the existing character.',
@@ -73,6 +81,14 @@ export const errorTable = {
     'invalid_request_error',
     'The card cannot be read or is invalid. The message names the field.',
   ],
+  character_card_too_large: [
+    'invalid_request_error',
+    'The card takes too much time or memory. Remove greetings, lore entries or files from it.',
+  ],
+  character_quota_exceeded: [
+    'invalid_request_error',
+    'The server keeps no more imported characters. Delete some, or raise DRAMATIS_MAX_CHARACTERS or DRAMATIS_MAX_CHARACTERS_MB.',
+  ],
   invalid_api_key: ['authentication_error', 'Send a key of DRAMATIS_API_KEYS as `Authorization: Bearer KEY`.'],
   client_secret_expired: ['authentication_error', 'The client secret is unknown or has expired. Make a new one.'],
   server_key_needed: [
@@ -85,7 +101,19 @@ export const errorTable = {
   ],
   rate_limit_exceeded: ['rate_limit_error', 'The rate limit was exceeded. Wait a moment, then send more slowly.'],
   too_many_sessions: ['rate_limit_error', 'This key or address has reached its session limit. Close a session first.'],
+  too_many_requests: [
+    'rate_limit_error',
+    'This key has reached its limit of concurrent requests. Wait until one has finished.',
+  ],
+  too_many_client_secrets: [
+    'rate_limit_error',
+    'There are too many client secrets, or they are too large. Wait until some expire, or give them shorter lives.',
+  ],
   origin_not_allowed: ['authentication_error', 'This web origin is not allowed. Add it to DRAMATIS_ALLOWED_ORIGINS.'],
+  host_not_allowed: [
+    'invalid_request_error',
+    'A server without keys answers to names of its own machine only. Set DRAMATIS_API_KEYS or DRAMATIS_ALLOWED_HOSTS.',
+  ],
   invalid_twilio_signature: [
     'authentication_error',
     'The signature of the call does not match DRAMATIS_TWILIO_AUTH_TOKEN and this address. Check both.',
@@ -95,11 +123,16 @@ export const errorTable = {
     'invalid_request_error',
     'The session cannot be resumed, because it has ended. Open a new one.',
   ],
+  resume_not_allowed: [
+    'authentication_error',
+    'The resume token is of a session of another key, user or character. Open a new session.',
+  ],
   webrtc_unavailable: [
     'server_error',
     'The server has no UDP address for the call. Check its WebRTC settings (README, “Calls”).',
   ],
   server_draining: ['server_error', 'The server is shutting down. Connect again in a moment.'],
+  store_unavailable: ['server_error', 'The store that the nodes share does not answer. Connect again in a moment.'],
   session_expired: ['invalid_request_error', 'The session reached its time limit. Open a new one.'],
   audio_file_not_found: ['invalid_request_error', 'The recording does not exist. Check the path.'],
   audio_file_empty: ['invalid_request_error', 'The recording contains no audio. Record it again.'],
@@ -127,6 +160,14 @@ export const errorTable = {
   user_not_allowed: [
     'invalid_request_error',
     'The session or client secret belongs to another user, or to none. Make a client secret for this user.',
+  ],
+  session_not_stored: [
+    'server_error',
+    'The session cannot be stored at the moment, and would not survive a restart of the server. See its log.',
+  ],
+  memory_not_stored: [
+    'server_error',
+    'What is said cannot be stored at the moment, and may not be remembered. See the server’s log.',
   ],
   model_unknown: ['server_error', 'The model does not exist. `dramatis models list` lists them.'],
   model_not_published: ['server_error', 'These weights are not published. The message says what to do instead.'],

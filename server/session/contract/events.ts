@@ -1,7 +1,7 @@
 import type { Feelings } from '../../../agents/feelings.ts';
 import type { Violation } from '../../../agents/violation.ts';
 import type { Unclear } from '../../../voices/recognizer.ts';
-import type { TimedWord } from '../../../voices/synthesizer.ts';
+import type { MouthMovement, TimedWord } from '../../../voices/synthesizer.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
 import type { ErrorCode } from './errors.ts';
@@ -11,25 +11,22 @@ import type { PlacedCue } from './cues.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Latency } from './turn-timings.ts';
 
-/** A client's command to a session, in whatever dialect it was sent. `ref` is the client's own name for the request. */
-export type SessionCommand = { readonly ref?: string } &
-  /**
-   * Mono, at a rate that may change from one command to the next. `samples` may be overwritten once it has been handed
-   * in.
-   */
+/**
+ * A client's command to a session, in whatever dialect it was sent. `ref` is the client's own name for the request;
+ * `sequence` is the number of its message, if the session is to mark what the client need not send again.
+ */
+export type SessionCommand = { readonly ref?: string; readonly sequence?: number } &
+  /** Mono, at a rate that may change between commands. `samples` may be overwritten afterwards. */
   (
     | { readonly type: 'audio'; readonly samples: Float32Array; readonly sampleRate: number }
     | { readonly type: 'audio-commit' }
     | { readonly type: 'audio-clear' }
-    /**
-     * `echo` is returned in `updated`, untouched. `players`: new participants replace the present ones; a running reply
-     * stops.
-     */
+    /** `echo` is returned in `updated`, untouched. `cast`: new participants; a running reply stops. */
     | {
         readonly type: 'update';
         readonly settings: SessionSettings;
         readonly echo: unknown;
-        readonly players?: Cast | undefined;
+        readonly cast?: Cast | undefined;
       }
     | { readonly type: 'item-add'; readonly item: Item; readonly after?: string }
     | { readonly type: 'item-retrieve' | 'item-delete'; readonly id: string }
@@ -42,7 +39,7 @@ export type SessionCommand = { readonly ref?: string } &
     | { readonly type: 'reject'; readonly problem: Problem }
   );
 
-/** Takes every event of a session in order; the next listener waits for what it returns. */
+/** Takes every event of a session in order, but no partial transcripts; the next listener waits for what it returns. */
 export interface SessionListener {
   note(event: SessionEvent): void | Promise<void>;
   /** Takes what the client reports of its playback. */
@@ -58,7 +55,6 @@ export interface Problem {
   readonly param?: string;
 }
 
-/** How to make one reply. */
 export interface ReplyRequest {
   /** Joins the conversation; otherwise it is a side answer that leaves no trace. */
   readonly inConversation: boolean;
@@ -72,6 +68,8 @@ export interface ReplyRequest {
   /** Replaces the conversation's history. */
   readonly items?: readonly Item[];
   readonly situation?: 'greeting' | 'idle' | 'nod';
+  /** The part of this reply that a restart of the server has cut: its item, and the words that were heard of it. */
+  readonly goesOn?: { readonly itemId: string; readonly heard: string };
   /** Returned in `reply-started`, untouched. */
   readonly echo?: unknown;
 }
@@ -80,13 +78,12 @@ export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
 
 export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'content_filter' | 'hung_up';
 
-/** Outcome of a reply. */
 export interface ReplyEnd {
   readonly status: ReplyStatus;
   readonly reason?: ReplyReason;
   readonly problem?: Problem;
   /** The chat model or other source that made the reply; `because` is set if it stands in for one that failed. */
-  readonly mind?: { readonly name: string; readonly because?: string };
+  readonly replySource?: { readonly name: string; readonly because?: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
   /** Feelings of the speaker at the end: whole numbers from 0 to 10. */
   readonly feelings: Feelings;
@@ -96,7 +93,7 @@ export interface ReplyEnd {
   /** From the end of speech, or from the request, to the end of the reply, in milliseconds. */
   readonly tookMs: number;
   /** Guardrail violations: one for each sentence that was withheld; absent if there were none. */
-  readonly slips?: readonly Violation[];
+  readonly violations?: readonly Violation[];
   /** Reason why no participant spoke: the scene is over, or it is the user's turn. */
   readonly rest?: 'scene-end' | 'users-turn';
   /** Absent if there are no speculative replies. */
@@ -113,19 +110,20 @@ export interface Speculation {
   readonly wastedSpeechMs: number;
 }
 
+/** The part of a request that a reply is made from again after a restart of the server. */
+export type RepeatedRequest = Pick<ReplyRequest, 'scene' | 'speaks' | 'maxTokens' | 'situation'>;
+
 /**
  * Everything that a session tells its client. For every `reply-started` there is exactly one `reply-ended`, and nothing
- * after it; for every `reply-item` one `reply-item-ended` before that.
+ * after it; for every `reply-item` one `reply-item-ended` before that. Two marks, if the client's messages are
+ * numbered: the message `taken` is done by this event; nothing up to the message `kept` is needed again.
  */
-export type SessionEvent =
+export type SessionEvent = { readonly taken?: number; readonly kept?: number } & (
   | { readonly type: 'updated'; readonly echo: unknown }
   | { readonly type: 'speech-started' | 'speech-stopped'; readonly itemId: string; readonly atMs: number }
   | { readonly type: 'audio-committed'; readonly itemId: string; readonly previousItemId: string | null }
   | { readonly type: 'audio-cleared' }
-  /**
-   * The user was silent from `fromMs` to `atMs` after a reply; the silence becomes an item, and the character speaks
-   * up.
-   */
+  /** The user was silent after a reply; the silence becomes an item, and the character speaks up. */
   | { readonly type: 'idle'; readonly itemId: string; readonly fromMs: number; readonly atMs: number }
   | { readonly type: 'item-added'; readonly item: Item; readonly previousItemId: string | null }
   | { readonly type: 'item-retrieved'; readonly item: Item }
@@ -147,6 +145,10 @@ export type SessionEvent =
       readonly unclear?: Unclear;
     }
   | { readonly type: 'transcript-failed'; readonly itemId: string; readonly problem: Problem }
+  /** A transcript that the client does not want to be told. */
+  | { readonly type: 'understood'; readonly itemId: string; readonly text: string }
+  /** Nothing but its marks. */
+  | { readonly type: 'marked' }
   | {
       readonly type: 'reply-started';
       readonly replyId: string;
@@ -155,6 +157,8 @@ export type SessionEvent =
       /** Infinity if the LLM's own bound is the only one. */
       readonly maxTokens: number;
       readonly echo: unknown;
+      /** Absent if the reply cannot be made again: its request has items or tools of its own. */
+      readonly again?: RepeatedRequest;
     }
   /** The reply begins to speak, or to write; the item grows until `reply-item-ended`. */
   | {
@@ -176,10 +180,7 @@ export type SessionEvent =
     }
   /** The reply's audio pauses because the user makes a sound. */
   | { readonly type: 'reply-held'; readonly replyId: string }
-  /**
-   * The reply resumes from the start of the clause, because the sound was no interruption: words not heard yet play
-   * `laterMs` later.
-   */
+  /** The reply resumes from the start of the clause: words not heard yet play `laterMs` later. */
   | { readonly type: 'reply-resumed'; readonly replyId: string; readonly laterMs: number }
   | {
       readonly type: 'reply-text';
@@ -196,6 +197,8 @@ export type SessionEvent =
       readonly replyId: string;
       readonly samples: Float32Array;
       readonly sampleRate: number;
+      /** Movement of the mouth from the first of these samples on, until after the last of its phrase. */
+      readonly mouth?: MouthSpan;
     }
   | {
       readonly type: 'reply-ended';
@@ -204,7 +207,16 @@ export type SessionEvent =
       readonly item?: MessageItem;
       readonly calls: readonly CallItem[];
     }
-  | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string };
+  | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string }
+);
+
+/** Movement of the mouth in a stretch of a reply, told before its first sample; `level`: only the loudness is known. */
+export interface MouthSpan extends Pick<MouthMovement, 'visemes' | 'phones'> {
+  readonly basis: MouthMovement['basis'] | 'level';
+  /** Milliseconds from the start of the reply, with what was said twice. */
+  readonly startMs: number;
+  readonly endMs: number;
+}
 
 /** Builds the event that reports an error to the client; `ref`: the client's own name for the request. */
 export function problemEvent(problem: Problem, ref?: string): SessionEvent {

@@ -18,20 +18,15 @@ export interface SpokenContent {
   repeat?: Repeat;
 }
 
-/**
- * Describes the repetition after a hold: the reply resumes from the start of a clause, after all that had been sent.
- */
+/** Repetition after a hold: the reply resumes from the start of a clause, after all that had been sent. */
 export interface Repeat {
-  /**
-   * Playback position at the hold: words from here to `untilMs` were not heard, and play `laterMs` later than planned.
-   */
+  /** Playback position at the hold: words from here to `untilMs` were not heard, and play `laterMs` later. */
   fromMs: number;
   /** Sent audio at the hold. */
   readonly untilMs: number;
   readonly laterMs: number;
 }
 
-/** A written content part. */
 export interface WrittenContent {
   readonly type: 'text';
   text: string;
@@ -55,7 +50,6 @@ export interface Speaker {
   readonly name: string;
 }
 
-/** A message, spoken or written. */
 export interface MessageItem extends BaseItem {
   readonly type: 'message';
   readonly role: 'system' | 'user' | 'assistant';
@@ -78,7 +72,6 @@ export interface CallItem extends BaseItem, ToolCall {
   readonly type: 'call';
 }
 
-/** The result of a function call. */
 export interface CallOutputItem extends BaseItem {
   readonly type: 'call-output';
   readonly callId: string;
@@ -114,6 +107,32 @@ export function lengthOf(field: unknown): number {
 
 const longestTextSent = 4_000;
 
+/** Memory of an item or a content part beside its text, as characters. */
+const overheadCharacters = 128;
+
+/** Returns the size of an item in characters; without its audio and its pictures, which have limits of their own. */
+export function charactersOf(item: Item): number {
+  return overheadCharacters + (item.type === 'message' ? messageCharacters(item) : otherCharacters(item));
+}
+
+function messageCharacters({ content, cues = [] }: MessageItem): number {
+  const parts = content.map((part) => {
+    if (part.type === 'opaque') return charactersOfValue(part.value);
+    return (part.type === 'text' ? part.text : (part.transcript ?? '')).length;
+  });
+  const texts = [...parts, ...cues.map(({ text }) => text.length)];
+  return texts.reduce((sum, characters) => sum + overheadCharacters + characters, 0);
+}
+
+function otherCharacters(item: Exclude<Item, MessageItem>): number {
+  if (item.type === 'opaque') return charactersOfValue(item.value);
+  return item.type === 'call' ? item.name.length + item.arguments.length : item.output.length;
+}
+
+function charactersOfValue(value: OpaqueContent['value']): number {
+  return lengthOf(withoutLongTexts(value));
+}
+
 /** Appends audio to a content part. Keeps only the first `keptMs` of its audio, and none once it has been forgotten. */
 export function addSound(part: SpokenContent, block: Int16Array, keptMs: number): void {
   const endMs = part.durationMs + (block.length / part.sampleRate) * 1000;
@@ -132,21 +151,16 @@ export interface Sounded {
   readonly spoken?: SpokenContent;
 }
 
-/**
- * Allocates blocks of 16-bit samples that are kept and share buffers: a buffer for each block would cost as much as its
- * samples.
- */
+/** Allocates blocks of 16-bit samples that share buffers: a buffer for each would cost as much as its samples. */
 export class Blocks {
   readonly #roomSamples: number;
   #room = new Int16Array(0);
   #filled = 0;
 
-  /** `roomSamples`: number of samples in one buffer. */
   constructor(roomSamples: number) {
     this.#roomSamples = roomSamples;
   }
 
-  /** Converts floats to 16 bits. */
   of(samples: Float32Array): Int16Array {
     if (this.#filled + samples.length > this.#room.length) {
       this.#room = new Int16Array(Math.max(this.#roomSamples, samples.length));
@@ -159,9 +173,7 @@ export class Blocks {
   }
 }
 
-/**
- * Merges blocks that are adjacent in one buffer; never copies. Returns the same samples in as few blocks as possible.
- */
+/** Merges blocks that are adjacent in one buffer; never copies. Returns as few blocks as possible. */
 export function joined(blocks: readonly Int16Array[]): Int16Array[] {
   const all: Int16Array[] = [];
   for (const block of blocks) {
@@ -171,4 +183,11 @@ export function joined(blocks: readonly Int16Array[]): Int16Array[] {
     else all[all.length - 1] = new Int16Array(block.buffer, last.byteOffset, last.length + block.length);
   }
   return all;
+}
+
+/** Returns speech of the user that was not recognized yet, if an item holds any. */
+export function soundToHear(item: Item): SpokenContent | undefined {
+  if (item.type !== 'message' || item.role !== 'user') return undefined;
+  const content = item.content.find((part) => part.type === 'audio');
+  return content?.transcript === null ? content : undefined;
 }

@@ -8,10 +8,9 @@ export interface Ports {
   readonly onFault: (fault: unknown) => void;
 }
 
-/** Limits of one session. */
 export interface Bounds {
   /** Most speculative replies in one turn; 0 for none. */
-  readonly draftsPerTurn: number;
+  readonly speculativeRepliesPerTurn: number;
   /** How far ahead of real time replies are sent. */
   readonly aheadMs: number;
   /** Audio kept for `retrieve`, in total. */

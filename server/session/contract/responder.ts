@@ -13,10 +13,7 @@ import type { Speaker } from './item.ts';
 import type { WrittenCue } from './cues.ts';
 import type { TurnTimings } from './turn-timings.ts';
 
-/**
- * A part of a reply as it is made: its source, its cost, its words, spoken or written, and after all words its tool
- * calls.
- */
+/** A part of a reply as it is made: its source, its cost, its words, and after all words its tool calls. */
 export type SpokenPart =
   | Exclude<ReplyPart, { readonly type: 'text-delta' | 'cue' }>
   | ({ readonly type: 'cue' } & WrittenCue)
@@ -52,10 +49,11 @@ export interface ReplyOptions extends CallOptions {
   readonly onCost?: (cost: Cost) => void;
   /** Called for each sentence that was withheld. */
   readonly onViolation?: (violation: Violation) => void;
+  /** The beginning of this reply that was heard before a restart of the server: it is not said again. */
+  readonly heard?: string;
   /** Tools that the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: TurnTimings;
-  /** Called for speech as it is made. */
   readonly onSpeech?: (ms: number) => void;
 }
 
@@ -77,12 +75,14 @@ export interface Responder {
 /** The participants that speak to the user: one character, or the cast of a scene. */
 export interface Cast {
   readonly responder: Responder;
+  /** Languages (BCP 47) in which they talk. Default: English. */
+  readonly languages?: readonly string[];
   /** Voice over a reply, without known words, that counts as a barge-in, in milliseconds. */
   readonly bargeInMs: number;
   /** How long the user may talk until the next pause brings a backchannel by the character; absent: never. */
   readonly nodEveryMs?: number;
   /** The characters of a scene, each with feelings of its own. */
-  readonly cast?: readonly Speaker[];
+  readonly speakers?: readonly Speaker[];
 }
 
 /** A phrase on its way to the synthesizer, with its emotion. */

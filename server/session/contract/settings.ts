@@ -32,7 +32,7 @@ export interface TurnDetection {
   readonly prefixPaddingMs: number;
   /** Silence that ends a turn if there is no end-of-turn probability. */
   readonly silenceMs: number;
-  /** Range of end-of-turn timeouts if there is an end-of-turn probability; absent: always `silenceMs`. */
+  /** Waits if there is an end-of-turn probability; absent: always `silenceMs`. */
   readonly patience?: EndpointingTimeouts;
   readonly createsReply: boolean;
   /** Barge-in: speech over a reply stops it. */
@@ -49,23 +49,24 @@ interface TurnTaking {
 }
 
 /**
- * Returns the turn detection settings for a temperament: a patient character waits longer before it answers. Without an
- * end-of-turn probability: 350 ms of silence for patience 0, 750 ms for 1. With one: 200 to 400 ms if the turn is
- * complete, up to 2.5 s if it is not.
+ * Turn detection for a temperament: 350 ms of silence (patience 0) to 750 ms (1) without an end-of-turn probability;
+ * with one, the wait with the least expected cost, see `endpointingTimeoutMs`: 200 to 400 ms if the turn is complete, 1.25 s
+ * at most if that is uncertain, and 2.5 s only after words that hang. For a patient character a cut-in costs more.
  */
 export function defaultTurnDetection(turnTaking: TurnTaking): TurnDetection {
   return {
     threshold: 0.5,
     prefixPaddingMs: 500,
     silenceMs: Math.round(350 + 400 * turnTaking.patience),
-    patience: { leastMs: Math.round(200 + 200 * turnTaking.patience), mostMs: 2_500, threshold: completeFrom },
+    patience: {
+      leastMs: Math.round(200 + 200 * turnTaking.patience),
+      mostMs: 2_500,
+      cutInCostMs: Math.round(2_000 + 2_000 * turnTaking.patience),
+    },
     createsReply: true,
     interruptsReply: true,
   };
 }
-
-/** End-of-turn probability from which a turn counts as complete, found by `npm run bench -- endpointing`. */
-export const completeFrom = 0.8;
 
 /**
  * Returns how much voice over a reply counts as a barge-in if its words are unknown: 560 ms for a character that yields
@@ -76,8 +77,7 @@ export function bargeInMs(turnTaking: TurnTaking): number {
 }
 
 /**
- * Returns how long the user may talk until the next pause brings a backchannel by the character: 3 s for a habit of 1,
- * 15 s for 0.2; undefined (never) for 0.
+ * How long the user may talk before a pause brings a backchannel: 3 s for a habit of 1, 15 s for 0.2; undefined for 0.
  */
 export function backchannelEveryMs({ backchannels }: TurnTaking): number | undefined {
   return backchannels === 0 ? undefined : Math.round(3_000 / backchannels);

@@ -15,7 +15,7 @@ export interface SessionContext<Input = never> extends Ports, Bounds {
   readonly recall?: ((history: readonly Message[], options: CallOptions) => Promise<readonly string[]>) | undefined;
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
-  readonly company: Pick<Participants, 'items' | 'moods' | 'players'>;
+  readonly participants: Pick<Participants, 'items' | 'moods' | 'cast'>;
   /** True if the client falls silent as soon as it is told that a reply is held. */
   readonly stopsAtOnce: () => boolean;
   readonly emit: (event: SessionEvent) => void;

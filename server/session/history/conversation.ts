@@ -4,6 +4,7 @@ import {
   type Repeat,
   type MessageItem,
   type Item,
+  charactersOf,
   withoutLongTexts,
   lengthOf,
   textOf,
@@ -18,47 +19,75 @@ const keptPictureCharacters = 16 * 1024 * 1024;
 /** The items of a conversation. It holds what was heard, not what was generated. */
 export class Conversation {
   readonly #items: Item[] = [];
+  readonly #byId = new Map<string, Item>();
+  /** Characters of each item when it was last measured: at its insertion, and when the next one is inserted. */
+  readonly #sizes = new Map<string, number>();
+  #characters = 0;
+  #latest: Item | undefined;
   /** Audio kept for all items together, in milliseconds. */
   readonly keptAudioMs: number;
-  /**
-   * Parts as they were before truncation: the client may report the exact position after the server had to guess it.
-   */
+  /** Parts before truncation: the client may report the exact position after the server had to guess it. */
   readonly #uncut = new WeakMap<SpokenContent, SpokenContent>();
 
-  /**
-   * `items`: history of a conversation to continue. Audio older than the last `keptAudioMs` of the conversation's audio
-   * is forgotten; its text stays.
-   */
+  /** `items`: history to continue. Audio older than the last `keptAudioMs` is forgotten; its text stays. */
   constructor(keptAudioMs: number, items: readonly Item[] = []) {
     this.keptAudioMs = keptAudioMs;
-    this.#items.push(...items);
+    for (const item of items) this.insert(item);
   }
 
   get items(): readonly Item[] {
     return this.#items;
   }
 
-  get(id: string): Item | undefined {
-    return this.#items.find((item) => item.id === id);
+  /** The character's last line, and what the user has said since: a turn that was cut into goes on. */
+  get latest(): { readonly line?: string; readonly said: string } {
+    let said = '';
+    for (const item of this.#items.toReversed()) {
+      const text = item.type === 'message' && item.role !== 'system' ? textOf(item) : '';
+      if (text === '' || item.type !== 'message') continue;
+      if (item.role === 'assistant') return { line: text, said };
+      said = said === '' ? text : `${text} ${said}`;
+    }
+    return { said };
   }
 
-  /**
-   * Inserts after the item `after`, at the front for `root`, at the end by default. Returns the id before it, or null.
-   */
+  get(id: string): Item | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Text of all items, in characters; each content part counts some more for what it takes to hold it. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Inserts after the item `after`, at the front for `root`, at the end by default. Returns the id before it. */
   insert(item: Item, after?: string): string | null {
     const place = after === undefined ? this.#items.length : after === 'root' ? 0 : this.#placeOf(after) + 1;
     this.#items.splice(place, 0, item);
+    this.#byId.set(item.id, item);
+    // What a reply says is known by the time that the next item comes.
+    if (this.#latest !== undefined) this.#measure(this.#latest);
+    this.#latest = item;
+    this.#measure(item);
     return this.#items[place - 1]?.id ?? null;
+  }
+
+  /** True if the item right before this one is speech of the user; false if the client has deleted it. */
+  answersSpeech(id: string): boolean {
+    const before = this.#byId.has(id) ? this.#items[this.#placeOf(id) - 1] : undefined;
+    return before?.type === 'message' && before.role === 'user' && before.content.some(({ type }) => type === 'audio');
   }
 
   delete(id: string): void {
     this.#items.splice(this.#placeOf(id), 1);
+    this.#byId.delete(id);
+    this.#characters -= this.#sizes.get(id) ?? 0;
+    this.#sizes.delete(id);
   }
 
   /**
-   * Truncates the transcript of one spoken content part to the words that began before `heardMs`. A part that was
-   * truncated before is truncated again from its original; unless that was final, as a truncation by the client is.
-   * Returns the length that is left, in milliseconds.
+   * Truncates the transcript of a spoken part to the words that began before `heardMs`. One truncated before is
+   * truncated again from its original, unless that was final, as by the client. Returns the length left, in ms.
    */
   truncate(item: MessageItem, heardMs: number, contentIndex = 0, isFinal = false): number {
     const part = item.content[contentIndex];
@@ -70,7 +99,7 @@ export class Conversation {
       this.#uncut.set(part, uncut);
       const heard = uncut.words.filter((word) => soundsAtMs(word, heardMs, uncut.repeat) < heardMs);
       const text = heard.map((word) => word.text).join('');
-      if (uncut.words.length > 0) part.transcript = text.trimEnd();
+      if (uncut.words.length > 0 || heardMs === 0) part.transcript = text.trimEnd();
       part.words = heard;
       part.durationMs = Math.min(heardMs, uncut.durationMs);
       part.audio = cutAudio(uncut.audio, Math.round((heardMs / 1000) * part.sampleRate));
@@ -100,10 +129,17 @@ export class Conversation {
     }
   }
 
+  #measure(item: Item): void {
+    if (this.#byId.get(item.id) !== item) return;
+    const size = charactersOf(item);
+    this.#characters += size - (this.#sizes.get(item.id) ?? 0);
+    this.#sizes.set(item.id, size);
+  }
+
   #placeOf(id: string): number {
-    const place = this.#items.findIndex((item) => item.id === id);
-    if (place < 0) throw new RangeError('no such item');
-    return place;
+    const item = this.#byId.get(id);
+    if (item === undefined) throw new RangeError('no such item');
+    return this.#items.indexOf(item);
   }
 }
 
@@ -124,18 +160,35 @@ function cutAudio(blocks: readonly Int16Array[], samples: number): Int16Array[] 
   return kept;
 }
 
-/** A client's command on an item. */
 export type ItemCommand = Extract<SessionCommand, { readonly type: `item-${string}` }>;
+type Emit = (event: SessionEvent) => void;
 
 /** Most items in a conversation; the oldest are not dropped silently, as clients refer to them by id. */
 const maxItems = 10_000;
 
+/**
+ * Most text of a conversation, in characters: at least forty hours of talk. Beyond it the client can add nothing and
+ * ask for no reply; speech goes on, because it comes no faster than it is spoken.
+ */
+const maxCharacters = 4 * 1024 * 1024;
+
+/** Returns a problem if a conversation holds so much text that nothing may be added to it. */
+export function fullProblem({ items, characters }: Conversation, added = 0): Problem | undefined {
+  const limit =
+    items.length >= maxItems
+      ? `${maxItems} items`
+      : characters + added > maxCharacters
+        ? `${maxCharacters / 2 ** 20} Mi characters`
+        : undefined;
+  if (limit === undefined) return undefined;
+  return {
+    code: 'conversation_full',
+    message: `The conversation has reached its limit of ${limit}. Delete some items.`,
+  };
+}
+
 /** Carries out a client's command on an item, or reports why it cannot be carried out. Returns true if it was. */
-export function changeItems(
-  command: ItemCommand,
-  conversation: Conversation,
-  emit: (event: SessionEvent) => void,
-): boolean {
+export function changeItems(command: ItemCommand, conversation: Conversation, emit: Emit): boolean {
   const problem = command.type === 'item-add' ? add(command, conversation, emit) : change(command, conversation, emit);
   if (problem === undefined) return true;
   emit({ type: 'problem', problem, ...(command.ref === undefined ? {} : { ref: command.ref }) });
@@ -145,7 +198,7 @@ export function changeItems(
 function add(
   command: Extract<ItemCommand, { type: 'item-add' }>,
   conversation: Conversation,
-  emit: (event: SessionEvent) => void,
+  emit: Emit,
 ): Problem | undefined {
   const { item, after } = command;
   if (conversation.get(item.id) !== undefined) {
@@ -153,12 +206,8 @@ function add(
   }
   if (after !== undefined && after !== 'root' && conversation.get(after) === undefined)
     return notFound(after, 'previous_item_id');
-  if (conversation.items.length >= maxItems) {
-    return {
-      code: 'conversation_full',
-      message: `The conversation has reached its limit of ${maxItems} items. Delete some.`,
-    };
-  }
+  const full = fullProblem(conversation, charactersOf(item));
+  if (full !== undefined) return full;
   emit({ type: 'item-added', item, previousItemId: conversation.insert(item, after) });
   return undefined;
 }
@@ -166,7 +215,7 @@ function add(
 function change(
   command: Exclude<ItemCommand, { type: 'item-add' }>,
   conversation: Conversation,
-  emit: (event: SessionEvent) => void,
+  emit: Emit,
 ): Problem | undefined {
   const item = conversation.get(command.id);
   if (command.type === 'item-retrieve') {
@@ -175,21 +224,18 @@ function change(
     return undefined;
   }
   if (item === undefined) return notFound(command.id, 'item_id');
-  if (command.type !== 'item-truncate') {
-    conversation.delete(item.id);
-    emit({ type: 'item-deleted', itemId: item.id });
-    return undefined;
-  }
-  return truncate(command.contentIndex, command.heardMs, item, conversation, emit);
+  if (command.type === 'item-truncate') return truncate(command, item, conversation, emit);
+  conversation.delete(item.id);
+  emit({ type: 'item-deleted', itemId: item.id });
+  return undefined;
 }
 
 /** Truncates an item to what the client heard; a length beyond the end leaves everything. */
 function truncate(
-  contentIndex: number,
-  heardMs: number,
+  { contentIndex, heardMs }: Extract<ItemCommand, { type: 'item-truncate' }>,
   item: Item,
   conversation: Conversation,
-  emit: (event: SessionEvent) => void,
+  emit: Emit,
 ): Problem | undefined {
   const spoken = item.type === 'message' && item.role === 'assistant' ? item : undefined;
   if (spoken?.content[contentIndex]?.type !== 'audio') {
@@ -210,8 +256,7 @@ const noResultYet = 'There is no result yet.';
 
 /**
  * Builds the history for the LLM: oldest first, without messages that have no words. A tool call stands directly before
- * its result, wherever the result came. A call without a result says so, so that the model does not call again; a
- * result without its call is left out.
+ * its result. A call without a result says so, so that it is not repeated; a result without its call is left out.
  */
 export function messagesOf(items: readonly Item[]): Message[] {
   const outputs = new Map(items.flatMap((item) => (item.type === 'call-output' ? [[item.callId, item.output]] : [])));

@@ -11,26 +11,29 @@ import type { SessionEvent } from '../contract/events.ts';
 export class Participants {
   readonly #clock: Clock;
   readonly #conversation: Conversation;
-  #players: Cast;
+  #cast: Cast;
   #moods: Moods;
   #before: ReadonlySet<string>;
 
-  /** `before`: ids of items from before they joined, in a conversation that is continued. */
+  /** `before`: ids of items from before they joined, in a conversation that is continued; `feelings`: those they had. */
   constructor(
     clock: Clock,
     conversation: Conversation,
-    players: Cast,
-    before: ReadonlySet<string> = new Set<string>(),
+    cast: Cast,
+    {
+      before = new Set<string>(),
+      feelings,
+    }: { before?: ReadonlySet<string> | undefined; feelings?: CastFeelings } = {},
   ) {
     this.#clock = clock;
     this.#conversation = conversation;
-    this.#players = players;
+    this.#cast = cast;
     this.#before = before;
-    this.#moods = new Moods(clock, players.cast, this.items);
+    this.#moods = new Moods(clock, cast.speakers, this.items, feelings);
   }
 
-  get players(): Cast {
-    return this.#players;
+  get cast(): Cast {
+    return this.#cast;
   }
 
   get moods(): Moods {
@@ -43,15 +46,16 @@ export class Participants {
     return this.#before.size === 0 ? items : items.filter(({ id }) => !this.#before.has(id));
   }
 
-  /** Replaces the participants. */
-  change(players: Cast): void {
-    this.#players = players;
+  change(cast: Cast): void {
+    this.#cast = cast;
     this.#before = new Set(this.#conversation.items.map(({ id }) => id));
-    this.#moods = new Moods(this.#clock, players.cast);
+    this.#moods = new Moods(this.#clock, cast.speakers);
   }
 }
 
-/** The speaker if there is only one. */
+/** Feelings by id of the participant. */
+type CastFeelings = Readonly<Record<string, Feelings>> | undefined;
+
 const alone: Speaker = { id: '', name: '' };
 
 /**
@@ -65,8 +69,8 @@ export class Moods {
   #lastId: string | undefined;
   #atMs: number;
 
-  /** `cast`: characters of a scene; `items`: history of a conversation that is continued. */
-  constructor(clock: Clock, cast: readonly Speaker[] = [], items: readonly Item[] = []) {
+  /** `cast`: characters of a scene; `items`, `feelings`: of a conversation that is continued. */
+  constructor(clock: Clock, cast: readonly Speaker[] = [], items: readonly Item[] = [], feelings?: CastFeelings) {
     this.#clock = clock;
     this.#cast = cast.length === 0 ? [alone] : cast;
     this.#feelings = new Map(this.#cast.map(({ id }) => [id, calmFeelings]));
@@ -75,6 +79,7 @@ export class Moods {
       this.#begin(item);
       if (item.type === 'message' && item.role === 'assistant') this.#end(item, false);
     }
+    for (const [id, felt] of Object.entries(feelings ?? {})) this.#feelings.set(id, felt);
   }
 
   /** Returns feelings in whole numbers; `hearing`: as if this had just been heard too. An unknown speaker is calm. */

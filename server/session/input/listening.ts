@@ -1,8 +1,8 @@
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
-import { userMessage, type Item, type SpokenContent } from '../contract/item.ts';
+import { soundToHear, userMessage, type Item, type SpokenContent } from '../contract/item.ts';
 import type { VadWindow } from './microphone.ts';
-import { isBackchannelReply, isOwnVoice, judgeOverheard } from './overlap-classifier.ts';
+import { isBackchannelReply, isOwnVoice, languagesOf, overlapKindOf } from './overlap-classifier.ts';
 import {
   type OverlapKind,
   recognitionProblem,
@@ -29,7 +29,7 @@ export class Listening {
   readonly #unsettled = new PendingUtterances();
   #open: Utterance | undefined;
   /** The unclassified sound over the reply. */
-  #overheard: Utterance | undefined;
+  #overlap: Utterance | undefined;
   #lastTrace: TurnTimings | undefined;
   #unclear = false;
   #heardMs = 0;
@@ -48,7 +48,6 @@ export class Listening {
     return this.#unsettled.waiting;
   }
 
-  /** The open utterance. */
   get current(): Utterance | undefined {
     return this.#open;
   }
@@ -56,6 +55,12 @@ export class Listening {
   /** Audio time: milliseconds of audio processed so far. */
   get heardMs(): number {
     return this.#heardMs;
+  }
+
+  /** Audio time from which on audio may still become, or is, part of an utterance without a final transcript. */
+  get neededFromMs(): number {
+    const { fromMs = this.#heardMs } = this.#before;
+    return Math.min(this.#heardMs, fromMs, this.#open?.startMs ?? Infinity, this.#unsettled.fromMs);
   }
 
   /** Audio time at which the last voiced window ended. */
@@ -87,7 +92,7 @@ export class Listening {
       this.#voicedMs = this.#heardMs;
     }
     if (this.#open !== undefined) return this.#extend(this.#open, heard.frame);
-    this.#overheard?.add(heard.frame);
+    this.#overlap?.add(heard.frame);
     this.#before.push(heard.frame);
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
     this.#before.forgetBefore(this.#unsettled.keptFromMs(this.#heardMs - padding - spareMs, this.#mark));
@@ -99,10 +104,10 @@ export class Listening {
    */
   open(atMs: number, over?: Utterance['over']): { readonly utterance: Utterance; readonly startMs: number } {
     // If recognition of the overlap has failed, it is recognized again.
-    const overheard = this.#overheard?.settled === false ? this.#overheard : undefined;
-    const utterance = overheard ?? this.#begin(atMs, over);
-    utterance.interrupts = this.#overheard !== undefined;
-    this.#overheard = undefined;
+    const overlap = this.#overlap?.settled === false ? this.#overlap : undefined;
+    const utterance = overlap ?? this.#begin(atMs, over);
+    utterance.interrupts = this.#overlap !== undefined;
+    this.#overlap = undefined;
     utterance.tentative = false;
     this.#unsettled.dropPartsOf(utterance);
     this.#before.clear();
@@ -112,28 +117,28 @@ export class Listening {
   }
 
   /** Recognizes a sound over the reply, without any event to the client. */
-  overhear(atMs: number, over: Utterance['over']): void {
-    this.stopOverhearing();
-    this.#overheard = this.#begin(atMs, over);
-    this.#overheard.tentative = true;
+  openOverlap(atMs: number, over: Utterance['over']): void {
+    this.closeOverlap();
+    this.#overlap = this.#begin(atMs, over);
+    this.#overlap.tentative = true;
   }
 
   /** Drops the overlap: it was the character's own voice. */
-  disown(): void {
-    this.#unsettled.drop(this.#overheard);
-    this.#overheard = undefined;
+  dropOverlap(): void {
+    this.#unsettled.drop(this.#overlap);
+    this.#overlap = undefined;
   }
 
   /** Ends the overlap. Its transcript may still come. */
-  stopOverhearing(): void {
-    this.#overheard?.close();
-    this.#overheard = undefined;
+  closeOverlap(): void {
+    this.#overlap?.close();
+    this.#overlap = undefined;
   }
 
   #begin(atMs: number, over: Utterance['over']): Utterance {
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
-    const { company, clock, newId, conversation } = this.#context;
-    const { sampleRate } = company.players.responder;
+    const { participants, clock, newId, conversation } = this.#context;
+    const { sampleRate } = participants.cast.responder;
     const utterance = new Utterance(newId('item'), sampleRate, new TurnTimings(clock), conversation.keptAudioMs);
     utterance.over = over;
     // Audio shortly before that is not recognized yet is part of the utterance: the user spoke on.
@@ -173,9 +178,8 @@ export class Listening {
 
   /** Recognizes speech that came as a finished item, and fills in the transcript later. */
   adopt(item: Item): void {
-    if (item.type !== 'message' || item.role !== 'user') return;
-    const content = item.content.find((part) => part.type === 'audio');
-    if (content === undefined || content.transcript !== null) return;
+    const content = soundToHear(item);
+    if (content === undefined || item.type !== 'message') return;
     const { clock } = this.#context;
     const utterance = new Utterance(item.id, content.sampleRate, new TurnTimings(clock), 0, content);
     utterance.item = item;
@@ -186,8 +190,8 @@ export class Listening {
 
   /** Makes an item of the silence since `fromMs`. */
   commitSilence(fromMs: number): void {
-    const { conversation, emit, newId, company, settings } = this.#context;
-    const { sampleRate } = company.players.responder;
+    const { conversation, emit, newId, participants, settings } = this.#context;
+    const { sampleRate } = participants.cast.responder;
     const durationMs = this.#heardMs - fromMs;
     const content: SpokenContent = { type: 'audio', transcript: '', durationMs, audio: [], sampleRate, words: [] };
     const item: Item = { ...userMessage(newId('item')), content: [content] };
@@ -201,9 +205,9 @@ export class Listening {
   /** Drops the open utterance, the overlap and the pre-roll. */
   clear(): void {
     this.#before.clear();
-    for (const utterance of [this.#open, this.#overheard]) this.#unsettled.drop(utterance);
+    for (const utterance of [this.#open, this.#overlap]) this.#unsettled.drop(utterance);
     this.#open = undefined;
-    this.#overheard = undefined;
+    this.#overlap = undefined;
   }
 
   /** Drops everything, including utterances that wait for a transcript. */
@@ -222,30 +226,26 @@ export class Listening {
       return undefined;
     }
     const { unclear, confidence } = part;
-    const text = isOwnVoice(utterance, part.text) ? '' : part.text;
+    const sure = { ...(confidence === undefined ? {} : { confidence }), ...(unclear === undefined ? {} : { unclear }) };
+    const { emit } = this.#context;
+    const text = isOwnVoice(utterance, part.text, languagesOf(part, this.#context)) ? '' : part.text;
     this.#settle(utterance, text);
     utterance.trace.mark('transcript');
     if (tells) {
-      this.#context.emit({
-        type: 'transcript-final',
-        itemId: utterance.id,
-        text,
-        audioMs: utterance.content.durationMs,
-        ...(confidence === undefined ? {} : { confidence }),
-        ...(unclear === undefined ? {} : { unclear }),
-      });
-    }
+      const audioMs = utterance.content.durationMs;
+      emit({ type: 'transcript-final', itemId: utterance.id, text, audioMs, ...sure });
+    } else emit({ type: 'understood', itemId: utterance.id, text });
     if (unclear !== undefined) return this.#outcome(utterance, 'unclear');
     const isNothing = text.trim() === '' || isBackchannelReply(utterance, text);
     return this.#outcome(utterance, isNothing ? 'nothing' : 'words');
   }
 
   /** Classifies a sound over the reply by this transcript. Undefined if that is not possible yet. */
-  overheard(utterance: Utterance, part: TranscriptPart): OverlapKind | undefined {
+  classify(utterance: Utterance, part: TranscriptPart): OverlapKind | undefined {
     if (utterance.dropped) return undefined;
     if (part.type === 'transcript-final') this.#settle(utterance, part.text);
     else utterance.agree(part.text);
-    return judgeOverheard(utterance, part, this.#heardMs);
+    return overlapKindOf(utterance, part, { heardMs: this.#heardMs, languages: languagesOf(part, this.#context) });
   }
 
   /** Handles a failed recognition. */
@@ -287,9 +287,9 @@ export class Listening {
   }
 
   async #recognize(utterance: Utterance): Promise<void> {
-    const { company, settings, post } = this.#context;
+    const { participants, settings, post } = this.#context;
     try {
-      for await (const part of utterance.transcribe(company.players.responder, settings().language)) {
+      for await (const part of utterance.transcribe(participants.cast.responder, settings().language)) {
         post({ type: 'transcript', utterance, part });
       }
     } catch (reason) {

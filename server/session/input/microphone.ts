@@ -22,6 +22,8 @@ export interface VadWindow {
   readonly voiced: boolean;
   readonly edge: SpeechEdge | undefined;
   readonly arrivedMs: number;
+  /** The client's last numbered message whose audio ends before this window does. */
+  readonly upTo?: number | undefined;
   /** Set if the VAD failed on this window, which then counts as silence. */
   readonly failure: unknown;
 }
@@ -48,12 +50,10 @@ interface Restart {
 
 /** A window of audio that waits for the VAD, or a command that waits for the windows before it. */
 type Waiting =
-  | { readonly window: Float32Array; readonly arrivedMs: number }
+  | { readonly window: Float32Array; readonly arrivedMs: number; readonly upTo: number | undefined }
   | (Inbound & { readonly restart: Restart | undefined });
 
-/**
- * Takes the client's input in order: its audio goes through the VAD, its other commands keep their place in between.
- */
+/** Takes the client's input in order: audio goes through the VAD, other commands keep their place in between. */
 export class Microphone {
   readonly #parts: MicrophoneParts;
   readonly #windows: Windows;
@@ -61,6 +61,8 @@ export class Microphone {
   readonly #silence: Silence;
   #detection: TurnDetection | null;
   #sentAudioMs = 0;
+  /** The last numbered message that was sent. */
+  #sequence: number | undefined;
   #away = false;
   #closed = false;
   #stopFilling: () => void = () => undefined;
@@ -96,13 +98,12 @@ export class Microphone {
 
   /** Hands on the input, until `close`. */
   async run(push: (input: VadWindow | Inbound) => void): Promise<void> {
-    const { turnDetection, vad } = this.#parts;
-    const stream = vad.open();
-    const segmenter = new VadSegmenter(vad, stream, turnDetection);
+    const stream = this.#parts.vad.open();
+    const segmenter = new VadSegmenter(this.#parts.vad, stream, this.#parts.turnDetection);
     this.#fillSilence(segmenter);
     try {
       for await (const input of this.#inbox) {
-        if ('window' in input) push(await segmenter.hear(input.window, input.arrivedMs));
+        if ('window' in input) push(await segmenter.hear(input.window, input.arrivedMs, input.upTo));
         else {
           push(input);
           if (input.restart !== undefined) segmenter.restart(input.restart);
@@ -120,13 +121,10 @@ export class Microphone {
     this.#inbox.end();
   }
 
-  /**
-   * Fills in silence: a client that stops sending (a muted microphone, a finished file) must not hold the turn open.
-   */
+  /** Fills in silence: a client that stops sending (a muted microphone) must not hold the turn open. */
   #fillSilence(segmenter: VadSegmenter): void {
     if (this.#closed) return;
-    const { clock, missesSound } = this.#parts;
-    const { sampleRate } = this.#parts.vad;
+    const { clock, missesSound, vad } = this.#parts;
     this.#stopFilling = clock.every(tickMs, () => {
       if (this.#away) return;
       // Speech that is under way needs silence to end.
@@ -134,16 +132,19 @@ export class Microphone {
       if (!isMissed) this.#silence.skip();
       const missingMs = isMissed ? this.#silence.take() : 0;
       if (missingMs === 0) return;
-      const samples = new Float32Array(Math.round((missingMs / 1000) * sampleRate));
-      this.#push({ type: 'audio', samples, sampleRate }, clock.now());
+      const samples = new Float32Array(Math.round((missingMs / 1000) * vad.sampleRate));
+      this.#push({ type: 'audio', samples, sampleRate: vad.sampleRate }, clock.now());
     });
   }
 
   #push(command: SessionCommand, arrivedMs: number): void {
+    const upTo = this.#sequence;
     if (command.type === 'audio') {
       const { samples, sampleRate } = command;
       this.#sentAudioMs += (samples.length / sampleRate) * 1000;
-      for (const window of this.#windows.push(samples, sampleRate)) this.#inbox.push({ window, arrivedMs });
+      // The last of these windows may not hold all of this message.
+      for (const window of this.#windows.push(samples, sampleRate)) this.#inbox.push({ window, arrivedMs, upTo });
+      this.#sequence = command.sequence ?? this.#sequence;
       return;
     }
     const before = this.#detection;
@@ -151,8 +152,8 @@ export class Microphone {
     const takes = takesAudio(command, before);
     // No window may contain audio from both before and after such a command.
     const window = takes ? this.#windows.cut() : undefined;
-    if (command.type === 'audio-commit' && window !== undefined && window.length > 0)
-      this.#inbox.push({ window, arrivedMs });
+    if (command.type === 'audio-commit' && window?.length) this.#inbox.push({ window, arrivedMs, upTo });
+    this.#sequence = command.sequence ?? this.#sequence;
     // Speech that continues after the command begins there, as far as the session knows.
     const restarts = takes || this.#detection?.threshold !== before?.threshold;
     const restart = restarts ? { detection: this.#detection, goesOn: !takes } : undefined;
@@ -212,9 +213,7 @@ class Windows {
     return windows;
   }
 
-  /**
-   * Takes back a window that is no longer read. Allocating 31 buffers a second would keep the garbage collector busy.
-   */
+  /** Takes back a window that is no longer read: 31 new buffers a second would keep the garbage collector busy. */
   recycle(window: Float32Array): void {
     if (window.length === this.#windowSamples && this.#free.length < mostFree) this.#free.push(window);
   }
@@ -260,7 +259,7 @@ class VadSegmenter {
   }
 
   /** Runs a window through the VAD; the last one before a commit may be shorter. */
-  async hear(samples: Float32Array, arrivedMs: number): Promise<VadWindow> {
+  async hear(samples: Float32Array, arrivedMs: number, upTo?: number): Promise<VadWindow> {
     const { sampleRate, windowSamples } = this.#vad;
     const isWhole = samples.length === windowSamples;
     const whole = isWhole ? samples : Float32Array.from({ length: windowSamples }, (_, at) => samples[at] ?? 0);
@@ -280,6 +279,7 @@ class VadSegmenter {
       frame: { samples, sampleRate, atMs, voiced },
       voiced,
       arrivedMs,
+      upTo,
       edge: edge === undefined ? undefined : { ...edge, atMs: this.#edgesFromMs + edge.atMs },
       failure,
     };

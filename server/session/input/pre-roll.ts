@@ -4,9 +4,8 @@ import { floatsFromInt16, writeInt16, type AudioFrame } from '../../../voices/au
 const fewestWindows = 16;
 
 /**
- * The pre-roll: the latest audio, for an utterance that turns out to have begun already. In 16 bits and one buffer,
- * because each session keeps it all the time: windows kept as they come live just long enough to make garbage
- * collection expensive.
+ * The pre-roll: the latest audio, for an utterance that has begun already. In 16 bits and one buffer: every session
+ * keeps it, and single windows would live just long enough to make garbage collection expensive.
  */
 export class PreRoll {
   #sampleRate = 0;

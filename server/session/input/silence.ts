@@ -10,16 +10,10 @@ const askAnewMs = 500;
 /** Cap on synthesized silence; longer than any end-of-turn timeout. */
 const longestMs = 5_000;
 
-/**
- * Asks the other side for a sign of life, which arrives after everything that it sent before. Calls `answered` when it
- * arrives, and never if the line is dead.
- */
+/** Asks for a sign of life, which arrives after all that was sent before; calls `answered` then, or never. */
 export type ProbeLine = (answered: () => void) => void;
 
-/**
- * Tells silence from a stall: a client that sends no audio may be silent, or what it sends may be stuck on its way. It
- * counts as silence if the other side answers a probe.
- */
+/** Tells silence from a stall, in which what the client sends is stuck on its way: the other side answers a probe. */
 export class Silence {
   readonly #clock: Pick<Clock, 'now'>;
   /** Absent if nothing can be stuck: a network that drops what is late. */

@@ -23,17 +23,13 @@ export class Utterance {
   stable = '';
   /** Recognized only to classify an overlap; the client is not told of it. */
   tentative = false;
-  /** True if it stopped a reply. */
   interrupts = false;
   /** Returns what the character was saying meanwhile; undefined if it was silent. */
   over: (() => Sounded) | undefined;
   /** True if it is the character's own speech, by present knowledge. */
   isOwnVoice = false;
-  /** True if its voice is the character's. */
   hasOwnVoice = false;
-  /** The class of an overlap by its words. */
   said: OverlapKind | undefined;
-  /** The latest transcript. */
   text = '';
   /** Start in audio time, padding included; undefined while it has no audio. */
   startMs: number | undefined;
@@ -163,6 +159,12 @@ export class PendingUtterances {
     return [...this.#begun.keys()].some((utterance) => utterance.item !== undefined);
   }
 
+  /** Start of the oldest of them. */
+  get fromMs(): number {
+    // One that came as an item has no place in the audio; its message is needed, nothing after it.
+    return Math.min(...[...this.#begun].map(([{ startMs }, { heardMs }]) => startMs ?? heardMs - 1));
+  }
+
   /** Start of the oldest unclassified overlap. */
   get unjudgedFromMs(): number {
     return Math.min(...this.#unjudged().map(([utterance]) => utterance.startMs ?? Infinity));
@@ -179,7 +181,6 @@ export class PendingUtterances {
     return Math.min(fromMs, Math.max(oldestMs, this.unjudgedFromMs));
   }
 
-  /** Drops the overlaps that are part of this utterance. */
   dropPartsOf(whole: Utterance): void {
     for (const [utterance] of this.#unjudged()) if (utterance !== whole) this.drop(utterance);
   }
@@ -190,7 +191,6 @@ export class PendingUtterances {
     utterance.drop();
   }
 
-  /** Drops all of them. */
   close(): void {
     for (const utterance of this.#begun.keys()) utterance.drop();
   }

@@ -2,6 +2,7 @@ import { durationMs } from '../../../voices/audio.ts';
 import type { SpeechChunk, TimedWord } from '../../../voices/synthesizer.ts';
 import { Blocks, type Repeat } from '../contract/item.ts';
 import type { Clock } from '../contract/clock.ts';
+import type { MouthSpan } from '../contract/events.ts';
 import { RecentSpeech } from './recent-speech.ts';
 
 /** A piece of speech ready to be sent: at most `sliceMs` long, with the words that begin in it. */
@@ -13,6 +14,8 @@ export interface SpeechSlice {
   readonly text: string;
   /** Times from the start of the reply; joined, their texts are `text`. */
   readonly words: readonly TimedWord[];
+  /** Set on the first slice of a chunk. */
+  readonly mouth?: MouthSpan;
 }
 
 interface PlayoutSettings {
@@ -78,9 +81,7 @@ export class Playout {
     this.#hold = { ...this.#hold, heardMs: surelyMs, surelyMs };
   }
 
-  /**
-   * Playback position: extrapolated from the client's last report if there is one, otherwise as if it played at once.
-   */
+  /** Playback position: extrapolated from the client's last report; without one, as if it played at once. */
   get heardMs(): number {
     if (this.#hold?.heardMs !== undefined) return this.#hold.heardMs;
     if (this.#reported !== undefined) {
@@ -150,12 +151,14 @@ export class Playout {
       yield* this.#repeat(sampleRate);
       const slice = samples.subarray(offset, offset + sliceSamples);
       const last = offset + sliceSamples >= samples.length;
+      const mouth = offset === 0 ? mouthOf(chunk, this.#sentMs) : undefined;
       const block = this.#send(slice, sampleRate);
       const due = last ? pieces.length : pieces.findIndex((piece) => piece.startMs >= this.#sentMs - this.#repeatedMs);
       const words = pieces.slice(told, due < 0 ? pieces.length : due).map((piece) => later(piece, this.#repeatedMs));
       told += words.length;
       for (const word of words) this.#recent.note(word);
-      yield { samples: slice, block, sampleRate, text: words.map((word) => word.text).join(''), words };
+      const text = words.map((word) => word.text).join('');
+      yield { samples: slice, block, sampleRate, text, words, ...(mouth !== undefined && { mouth }) };
     }
   }
 
@@ -217,6 +220,18 @@ async function untilOver(over: Promise<void>, signal: AbortSignal): Promise<void
 
 function later(word: TimedWord, byMs: number): TimedWord {
   return byMs === 0 ? word : { ...word, startMs: word.startMs + byMs, endMs: word.endMs + byMs };
+}
+
+function mouthOf({ mouth, frame }: SpeechChunk, startMs: number): MouthSpan {
+  const span = { startMs, endMs: startMs + durationMs(frame) };
+  if (mouth === undefined) return { basis: 'level', ...span, visemes: [], phones: [] };
+  const { basis, visemes, phones } = mouth;
+  return {
+    basis,
+    ...span,
+    visemes: visemes.map((shape) => ({ ...shape, startMs: shape.startMs + startMs })),
+    phones: phones.map((phone) => ({ ...phone, startMs: phone.startMs + startMs, endMs: phone.endMs + startMs })),
+  };
 }
 
 /** Cuts the chunk's text at its words; spaces stay with the word before, so that the joined pieces give the text. */

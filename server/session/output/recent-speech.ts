@@ -11,9 +11,7 @@ const lateMs = 1_500;
 
 const endsClause = /[,;:.!?…—，、；：。！？]["'”’»)\]]*\s*$/u;
 
-/**
- * The last seconds of a reply as they were sent, to resume it from the start of a clause. Times count what was sent.
- */
+/** The last seconds of a reply as sent, to resume it from the start of a clause. Times count what was sent. */
 export class RecentSpeech {
   #slices: { readonly atMs: number; readonly block: Int16Array }[] = [];
   #sampleRate = 24_000;
@@ -57,9 +55,7 @@ export class RecentSpeech {
     });
   }
 
-  /**
-   * Returns `ms` of audio from `fromMs` on, in `into` if it fits; undefined if it is no longer kept, or not sent yet.
-   */
+  /** Returns `ms` of audio from `fromMs` on, in `into` if it fits; undefined if it is not kept, or not sent yet. */
   soundAt(
     fromMs: number,
     ms: number,
@@ -86,7 +82,6 @@ export class RecentSpeech {
     this.#starts = [];
   }
 
-  /** Drops everything. */
   forget(): void {
     this.#slices = [];
     this.#starts = [];

@@ -2,16 +2,7 @@ import type { Violation } from '../../../agents/violation.ts';
 import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
-import type { TimedWord } from '../../../voices/synthesizer.ts';
-import {
-  joined,
-  addSound,
-  type CallItem,
-  type MessageItem,
-  type Speaker,
-  type SpokenContent,
-} from '../contract/item.ts';
-import type { Clock } from '../contract/clock.ts';
+import { joined, addSound, type CallItem, type MessageItem, type Speaker } from '../contract/item.ts';
 import type { SessionContext } from '../history/context.ts';
 import { WaitingCues } from '../contract/cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from '../contract/events.ts';
@@ -41,9 +32,7 @@ export class Reply {
   item: MessageItem | undefined;
   /** Its tool calls, which follow its words. */
   readonly calls: CallItem[] = [];
-  /**
-   * The participant that speaks, in a scene; or the reason why none does: the scene is over, or it is the user's turn.
-   */
+  /** The participant that speaks, in a scene; or why none does: it is over, or it is the user's turn. */
   speaker: Speaker | undefined;
   rest: 'scene-end' | 'users-turn' | undefined;
   /** Stage directions: what the character does and thinks, beside its words. */
@@ -51,35 +40,31 @@ export class Reply {
   /** Cost of the speculative replies since the reply before, if these are enabled. */
   speculation: Speculation | undefined;
   #reason: ReplyReason | undefined;
-  #mind: ReplyEnd['mind'];
+  #replySource: ReplyEnd['replySource'];
   #usage: Omit<Extract<SpokenPart, { type: 'usage' }>, 'type'> = { inputTokens: 0, outputTokens: 0, cutShort: false };
   /** Settles when the reply may be sent; undefined if it may be sent at once. */
   readonly confirmed: Promise<void> | undefined;
   readonly #keptAudioMs: number;
   #madeMs = 0;
-  readonly #slips: Violation[] = [];
+  readonly #violations: Violation[] = [];
   readonly #playout: Playout;
   readonly #stop = new AbortController();
 
+  /** `confirmed`: of a speculative reply. */
   constructor(
-    id: string,
+    context: Pick<SessionContext, 'settings' | 'clock' | 'aheadMs' | 'newId' | 'conversation'>,
     request: ReplyRequest,
-    speaks: boolean,
     trace: TurnTimings,
-    options: {
-      readonly clock: Clock;
-      readonly aheadMs: number;
-      readonly keptAudioMs: number;
-      readonly confirmed?: Promise<void>;
-    },
+    confirmed?: Promise<void>,
   ) {
-    this.id = id;
+    const { settings, clock, aheadMs, newId, conversation } = context;
+    this.id = newId('resp');
     this.request = request;
-    this.speaks = speaks;
+    this.speaks = request.speaks ?? settings().speaks;
     this.trace = trace;
-    this.confirmed = options.confirmed;
-    this.#keptAudioMs = options.keptAudioMs;
-    this.#playout = new Playout({ clock: options.clock, aheadMs: options.aheadMs, signal: this.#stop.signal });
+    this.confirmed = confirmed;
+    this.#keptAudioMs = conversation.keptAudioMs;
+    this.#playout = new Playout({ clock, aheadMs, signal: this.#stop.signal });
   }
 
   /** Stops the reply at any stage; the first reason given stays. */
@@ -152,10 +137,7 @@ export class Reply {
     this.#playout.hold(stops);
   }
 
-  /**
-   * Resumes from the start of the clause that was heard last. Returns by how many milliseconds the unheard words are
-   * delayed.
-   */
+  /** Resumes from the start of the clause that was heard last. Returns the delay of the unheard words in ms. */
   resume(): number {
     const repeat = this.#playout.resume();
     const part = this.item?.content[0];
@@ -181,12 +163,13 @@ export class Reply {
       speed: settings.speed,
       trace: this.trace,
       ...knowing,
-      onViolation: (slip) => this.#slips.push(slip),
+      onViolation: (violation) => this.#violations.push(violation),
       onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
       onSpeech: (ms) => (this.#madeMs += ms),
       ...(maxTokens === Infinity ? {} : { maxTokens }),
       ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),
+      ...(this.request.goesOn === undefined ? {} : { heard: this.request.goesOn.heard }),
       ...(settings.recipe === undefined ? {} : { recipe: settings.recipe }),
     });
     const parts = this.confirmed === undefined ? made : readAhead(made, this.confirmed, signal);
@@ -208,7 +191,7 @@ export class Reply {
       this.cues.add(step);
     } else if (step.type === 'reply-source') {
       this.cues.drop();
-      this.#mind = { name: step.name, ...(step.because === undefined ? {} : { because: step.because }) };
+      this.#replySource = { name: step.name, ...(step.because === undefined ? {} : { because: step.because }) };
     } else if (step.type === 'usage') {
       this.#usage = step;
     } else if (step.type === 'text') {
@@ -216,7 +199,10 @@ export class Reply {
       if (part?.type === 'text') part.text += step.text;
     } else if (step.type === 'slice') {
       const part = this.item?.content[0];
-      if (part?.type === 'audio') appendSlice(part, step.slice, this.#keptAudioMs);
+      if (part?.type !== 'audio') return;
+      addSound(part, step.slice.block, this.#keptAudioMs);
+      part.transcript = (part.transcript ?? '') + step.slice.text;
+      part.words.push(...step.slice.words);
     }
   }
 
@@ -227,7 +213,7 @@ export class Reply {
     // A truncated item may grow again, from the same blocks.
     if (spoken?.type === 'audio' && this.#reason === undefined) spoken.audio = joined(spoken.audio);
     const base = {
-      ...(this.#mind === undefined ? {} : { mind: this.#mind }),
+      ...(this.#replySource === undefined ? {} : { replySource: this.#replySource }),
       usage: {
         inputTokens: this.#usage.inputTokens,
         outputTokens: this.#usage.outputTokens,
@@ -238,7 +224,7 @@ export class Reply {
       latency: this.trace.latency(),
       tookMs: this.trace.tookMs,
       ...(this.rest === undefined ? {} : { rest: this.rest }),
-      ...(this.#slips.length === 0 ? {} : { slips: this.#slips }),
+      ...(this.#violations.length === 0 ? {} : { violations: this.#violations }),
       ...(this.speculation === undefined ? {} : { speculation: this.speculation }),
     };
     if (this.#reason !== undefined) return { status: 'cancelled', reason: this.#reason, ...base };
@@ -248,29 +234,6 @@ export class Reply {
     if (cutShort !== false) return { status: 'incomplete', reason: reasons[cutShort], ...base };
     return { status: 'completed', ...base };
   }
-}
-
-/** Creates a reply of a session; with `confirmed`, a speculative one. */
-export function newReply(
-  context: Pick<SessionContext, 'settings' | 'clock' | 'aheadMs' | 'newId' | 'conversation'>,
-  request: ReplyRequest,
-  trace: TurnTimings,
-  confirmed?: Promise<void>,
-): Reply {
-  const { settings, clock, aheadMs, newId, conversation } = context;
-  const speaks = request.speaks ?? settings().speaks;
-  return new Reply(newId('resp'), request, speaks, trace, {
-    clock,
-    aheadMs,
-    keptAudioMs: conversation.keptAudioMs,
-    ...(confirmed === undefined ? {} : { confirmed }),
-  });
-}
-
-function appendSlice(part: SpokenContent, slice: SpeechSlice, keptMs: number): void {
-  addSound(part, slice.block, keptMs);
-  part.transcript = (part.transcript ?? '') + slice.text;
-  part.words.push(...(slice.words as TimedWord[]));
 }
 
 /** Most speech made before the reply is confirmed: enough to begin with, while the rest is made. */

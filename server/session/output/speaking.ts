@@ -4,9 +4,10 @@ import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
 import type { CallItem, MessageItem, Sounded } from '../contract/item.ts';
 import type { Problem, ReplyReason, ReplyRequest, ReplyStatus, SessionCommand } from '../contract/events.ts';
+import { repeatedRequest } from './repeated-reply.ts';
 import { SpeculativeReplies } from './speculative-replies.ts';
 import { EndedReplies } from './ended-replies.ts';
-import { newReply, type Reply, type ReplyStep } from './reply.ts';
+import { Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from '../history/context.ts';
 import type { PlacedCue } from '../contract/cues.ts';
 import { messagesOf } from '../history/conversation.ts';
@@ -14,6 +15,14 @@ import type { TurnTimings } from '../contract/turn-timings.ts';
 
 /** Grace time after the end of a reply in which its echo may still arrive. */
 const lateEchoMs = 800;
+
+/** Most replies out of band at once: each takes a place in the queues of the engines, which all sessions share. */
+const maxBesides = 4;
+
+const tooManyBesides: Problem = {
+  code: 'too_many_responses',
+  message: `This session is making ${maxBesides} responses out of band. Wait for one to end, or cancel it.`,
+};
 
 /** Progress of a reply, posted to the session's queue. */
 export type SpeakingInput =
@@ -52,10 +61,7 @@ export class Speaking {
     return isLate ? this.#last?.reply : undefined;
   }
 
-  /**
-   * Returns a function that tells what the character is saying, or was a moment ago, while an overlap is heard;
-   * undefined if it is silent.
-   */
+  /** Returns a function that tells what the character is saying, or just said; undefined if it is silent. */
   sounding(): (() => Sounded) | undefined {
     const reply = this.played;
     const part = reply?.item?.content[0];
@@ -64,10 +70,15 @@ export class Speaking {
     return () => ({ words: part.words, fromMs, toMs: reply.heardMs, spoken: part });
   }
 
+  /** The problem of one more reply out of band, if there are too many already. */
+  get fullProblem(): Problem | undefined {
+    const besides = [...this.#running].filter(({ request }) => !request.inConversation).length;
+    return besides < maxBesides ? undefined : tooManyBesides;
+  }
+
   /** True if the character can be heard right now. */
   get sounds(): boolean {
-    const reply = this.#current ?? this.#last?.reply;
-    return reply?.sounds === true;
+    return (this.#current ?? this.#last?.reply)?.sounds === true;
   }
 
   /** Pauses the current reply; the client may fall silent at once. */
@@ -79,7 +90,6 @@ export class Speaking {
     this.#context.emit({ type: 'reply-held', replyId: reply.id });
   }
 
-  /** Resumes the current reply. */
   resume(): void {
     const reply = this.#current;
     if (reply === undefined) return;
@@ -108,15 +118,15 @@ export class Speaking {
     const { settings, emit } = this.#context;
     trace.mark('asked');
     const draft = this.#drafts.take(options.answers);
-    const reply = draft?.reply ?? newReply(this.#context, request, trace);
+    const reply = draft?.reply ?? new Reply(this.#context, request, trace);
     draft?.reply.trace.follow(trace);
     if (request.inConversation) reply.speculation = this.#drafts.account(draft !== undefined);
     const { speaks } = reply;
     if (request.inConversation) this.#current = reply;
     this.#running.add(reply);
-    const { inConversation, echo } = request;
-    const maxTokens = request.maxTokens ?? settings().maxTokens ?? Infinity;
-    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, echo });
+    const { inConversation, echo, maxTokens = settings().maxTokens ?? Infinity } = request;
+    const again = repeatedRequest(request, speaks);
+    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, echo, ...again });
     const begin = (): void => void this.#run(reply, request.situation ?? (options.unclear() ? 'unclear' : undefined));
     if (draft !== undefined) draft.confirm();
     else if (options.hold) this.#waiting.set(reply, begin);
@@ -134,10 +144,7 @@ export class Speaking {
     }
   }
 
-  /**
-   * Stops one reply, by default the current one; `heardMs`: the exact position, if the caller knows it. Returns false
-   * if there is none.
-   */
+  /** Stops one reply, by default the current one, at `heardMs` if that is known. Returns false if there is none. */
   cancel(reason: ReplyReason, id?: string, heardMs?: number): boolean {
     const reply = id === undefined ? this.#current : [...this.#running].find((running) => running.id === id);
     if (reply === undefined) return false;
@@ -145,6 +152,19 @@ export class Speaking {
     reply.abort(reason);
     this.finish(reply);
     return true;
+  }
+
+  /**
+   * Stops the current reply for the user. `unbegun`: it cut into what the user goes on to say, so none of it stays in the
+   * history; unless it called a tool, or answers no speech.
+   */
+  interrupt(unbegun: boolean): void {
+    const { conversation, emit } = this.#context;
+    const { item, calls } = this.#current ?? { calls: [] };
+    const isCutIn = unbegun && item !== undefined && calls.length === 0 && conversation.answersSpeech(item.id);
+    if (isCutIn) conversation.truncate(item, 0, 0, true);
+    this.cancel('turn_detected', undefined, ...(isCutIn ? [0] : []));
+    if (isCutIn) emit({ type: 'item-truncated', itemId: item.id, contentIndex: 0, heardMs: 0 });
   }
 
   /** Takes the client's report of how much of a reply it has played, during the reply or shortly after. */
@@ -160,7 +180,6 @@ export class Speaking {
     this.cancel('client_cancelled', undefined, heardMs);
   }
 
-  /** Stops all replies. */
   close(): void {
     this.#drafts.drop();
     for (const reply of this.#running) this.cancel('hung_up', reply.id);
@@ -178,10 +197,10 @@ export class Speaking {
       emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion: step.emotion });
     }
     if (step.type !== 'slice') return;
-    const { samples, sampleRate, text, words } = step.slice;
+    const { samples, sampleRate, text, words, mouth } = step.slice;
     this.#tellCues(reply, reply.cues.saying(words));
     if (text !== '') emit({ type: 'reply-text', replyId: reply.id, text, words, emotion: step.emotion });
-    emit({ type: 'reply-audio', replyId: reply.id, samples, sampleRate });
+    emit({ type: 'reply-audio', replyId: reply.id, samples, sampleRate, ...(mouth !== undefined && { mouth }) });
   }
 
   /** Ends a reply, once: by itself, by `failure`, or because it was cancelled. */
@@ -191,7 +210,7 @@ export class Speaking {
     this.#waiting.delete(reply);
     const problem = failure === undefined ? undefined : problemOf(failure);
     if (problem === undefined && !reply.aborted) this.#tellCues(reply, reply.cues.rest(reply.spokenMs));
-    const end = reply.end(this.#context.company.moods, problem);
+    const end = reply.end(this.#context.participants.moods, problem);
     this.#closeItem(reply, end.status);
     if (reply.item !== undefined) this.ended.add(reply, reply.item, end.status === 'cancelled');
     const { item, calls } = reply;
@@ -204,17 +223,20 @@ export class Speaking {
   }
 
   async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {
-    const { company, settings, post, recall } = this.#context;
+    const { participants, settings, post, recall } = this.#context;
     try {
-      const history = given ?? messagesOf(reply.request.items ?? company.items);
+      const { goesOn } = reply.request;
+      // What a restart has cut of this reply is not said before it, but by it.
+      const items = participants.items.filter(({ id }) => id !== goesOn?.itemId);
+      const history = given ?? messagesOf(reply.request.items ?? items);
       const isOfTalk = reply.request.inConversation && reply.request.items === undefined;
       const memories = isOfTalk ? ((await recall?.(history, reply)) ?? []) : [];
       // A speculative reply answers text that the moods have not taken in yet.
-      const feelings = company.moods.now(undefined, given?.at(-1)?.text);
-      const feelingsOf = (id: string): Feelings => company.moods.now(id);
+      const feelings = participants.moods.now(undefined, given?.at(-1)?.text);
+      const feelingsOf = (id: string): Feelings => participants.moods.now(id);
       const passesUser = this.#last?.reply.rest === 'users-turn';
       const knowing = { feelings, feelingsOf, passesUser, ...(memories.length === 0 ? {} : { memories }) };
-      for await (const step of reply.run(company.players.responder, history, settings(), situation, knowing))
+      for await (const step of reply.run(participants.cast.responder, history, settings(), situation, knowing))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });
     } catch (failure) {
@@ -230,8 +252,7 @@ export class Speaking {
       step.type === 'text'
         ? { type: 'text', text: '' }
         : { type: 'audio', transcript: '', durationMs: 0, audio: [], sampleRate: step.slice.sampleRate, words: [] };
-    const { speaker } = reply;
-    const about = { role: 'assistant', status: 'in_progress', emotion: step.emotion, speaker } as const;
+    const about = { role: 'assistant', status: 'in_progress', emotion: step.emotion, speaker: reply.speaker } as const;
     reply.item = { id: newId('item'), type: 'message', ...about, content: [content] };
     const { inConversation } = reply.request;
     const previousItemId = inConversation ? conversation.insert(reply.item) : null;
@@ -241,8 +262,8 @@ export class Speaking {
   #tellCues(reply: Reply, cues: readonly PlacedCue[]): void {
     const { item } = reply;
     if (item !== undefined && cues.length > 0) item.cues = [...(item.cues ?? []), ...cues];
-    const about = { type: 'reply-cue', replyId: reply.id, itemId: item?.id ?? null } as const;
-    for (const cue of cues) this.#context.emit({ ...about, cue });
+    const itemId = item?.id ?? null;
+    for (const cue of cues) this.#context.emit({ type: 'reply-cue', replyId: reply.id, itemId, cue });
   }
 
   /** Ends the item of a reply, complete or not. */
@@ -259,8 +280,8 @@ export class Speaking {
     const id = newId('item');
     // Some chat servers restart the numbering of calls in every reply.
     const isTaken = conversation.items.some((item) => item.type === 'call' && item.callId === callId);
-    const ownId = isTaken ? `call_${id}` : callId;
-    const item: CallItem = { id, type: 'call', status: 'completed', callId: ownId, name, arguments: text };
+    const own = { callId: isTaken ? `call_${id}` : callId, name, arguments: text };
+    const item: CallItem = { id, type: 'call', status: 'completed', ...own };
     reply.calls.push(item);
     const { inConversation } = reply.request;
     const previousItemId = inConversation ? conversation.insert(item) : null;

@@ -1,9 +1,9 @@
 import type { Message } from '../../../agents/chat.ts';
-import { wordsOf } from '../history/backchannels.ts';
+import { wordsOf } from '../input/overlap-classifier.ts';
 import type { SessionContext } from '../history/context.ts';
 import type { Speculation } from '../contract/events.ts';
 import { messagesOf } from '../history/conversation.ts';
-import { newReply, type Reply } from './reply.ts';
+import { Reply } from './reply.ts';
 import { TurnTimings } from '../contract/turn-timings.ts';
 
 /** A speculative reply, unknown to the client. */
@@ -36,20 +36,19 @@ export class SpeculativeReplies {
     const answers = wordsOf(text).join(' ');
     if (answers === '' || answers === this.#draft?.answers) return;
     this.drop();
-    const { clock, company, draftsPerTurn } = this.#context;
-    if (this.#made >= draftsPerTurn) return;
+    const { clock, participants, speculativeRepliesPerTurn } = this.#context;
+    if (this.#made >= speculativeRepliesPerTurn) return;
     this.#made += 1;
     const confirmed = Promise.withResolvers<void>();
-    const reply = newReply(this.#context, { inConversation: true }, new TurnTimings(clock), confirmed.promise);
+    const reply = new Reply(this.#context, { inConversation: true }, new TurnTimings(clock), confirmed.promise);
     this.#draft = { answers, reply, confirm: confirmed.resolve };
-    this.#run(reply, [...messagesOf(company.items), { role: 'user', text }]);
+    this.#run(reply, [...messagesOf(participants.items), { role: 'user', text }]);
   }
 
   is(reply: Reply): boolean {
     return this.#draft?.reply === reply;
   }
 
-  /** Aborts the speculative reply. */
   drop(): void {
     const reply = this.#draft?.reply;
     this.#draft = undefined;
@@ -72,7 +71,7 @@ export class SpeculativeReplies {
 
   /** Returns the cost of this turn's speculative replies, and resets it for the next turn. */
   account(used: boolean): Speculation | undefined {
-    if (this.#context.draftsPerTurn === 0) return undefined;
+    if (this.#context.speculativeRepliesPerTurn === 0) return undefined;
     const [drafts, wastedTokens, wastedSpeechMs] = [this.#made, this.#wastedTokens, this.#wastedSpeechMs];
     this.#made = 0;
     this.#wastedTokens = 0;

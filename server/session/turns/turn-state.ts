@@ -24,18 +24,15 @@ export type TurnPhase =
       readonly phase: 'overlapping';
       readonly sinceMs: number;
       readonly wary: boolean;
-      /** The reply is paused. */
       readonly held: boolean;
       readonly is: OverlapKind | 'unknown';
       /** Voice that does not match the reply's audio. */
       readonly unlikeMs: number;
       /** Voice that cannot be the reply itself. */
       readonly aloneMs: number;
-      /** End of the sound, if it has ended. */
       readonly endedMs?: number;
     };
 
-/** State that outlives a phase. */
 export interface TurnMemory {
   /** The user's microphone picks up the character; forgotten after a reply without any sound over it. */
   readonly echoes: boolean;
@@ -45,6 +42,8 @@ export interface TurnMemory {
   readonly unattributed: Utterance | undefined;
   /** A reply of the conversation is being made or spoken. */
   readonly isReplying: boolean;
+  /** When the present reply began to sound; undefined if it has not. */
+  readonly soundsFromMs: number | undefined;
   /** The utterance that the character answers once its transcript is known. */
   readonly answering: Utterance | undefined;
   /** The present reply began before that utterance ended, so it cannot be its answer. */
@@ -59,8 +58,8 @@ export type TurnState = TurnPhase & TurnMemory;
 export type TurnEvent =
   | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
   /**
-   * Audio has come up to `atMs`; the last voiced part ended at `voicedMs`. `newMs`: voice since the last event.
-   * `replySounds`: the character can be heard right now.
+   * Audio up to `atMs`, voiced until `voicedMs`, with `newMs` of voice since the last event; the reply sounds, and so
+   * much of the present one can have been heard.
    */
   | {
       readonly type: 'clock';
@@ -68,6 +67,7 @@ export type TurnEvent =
       readonly voicedMs: number;
       readonly newMs: number;
       readonly replySounds: boolean;
+      readonly replyHeardMs: number;
     }
   /** New or better transcript of the turn; `completeness`: end-of-turn probability, if known. */
   | { readonly type: 'pause-judged'; readonly completeness?: number }
@@ -127,8 +127,8 @@ export type TurnAction =
   | { readonly type: 'overlap-drop' }
   | { readonly type: 'reply-hold' }
   | { readonly type: 'reply-resume' }
-  /** The user interrupts: stop the running reply. */
-  | { readonly type: 'reply-abort' }
+  /** The user interrupts: stop the running reply; `unbegun`: so early that it counts as if it had never begun. */
+  | { readonly type: 'reply-abort'; readonly unbegun: boolean }
   /** The character replies; `to`: the utterance that it answers, if the reply comes right after it. */
   | { readonly type: 'reply'; readonly to?: Understood }
   /** The user has been silent since `sinceMs`: the character speaks up. */
@@ -164,6 +164,7 @@ export const initialTurn: TurnState = {
   overlapped: false,
   unattributed: undefined,
   isReplying: false,
+  soundsFromMs: undefined,
   answering: undefined,
   spokenOver: false,
   owesAnswer: false,

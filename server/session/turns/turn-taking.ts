@@ -1,7 +1,7 @@
 import { durationMs } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import type { SessionContext } from '../history/context.ts';
-import { EchoGate } from '../input/echo/echo-gate.ts';
+import { EchoGate } from '../input/echo/echo-guard.ts';
 import type { OwnVoiceDetector } from '../input/echo/echo-voice.ts';
 import type { VadWindow } from '../input/microphone.ts';
 import type { Cast } from '../contract/responder.ts';
@@ -13,10 +13,7 @@ import type { Speaking } from '../output/speaking.ts';
 import { needsAudio, step } from './turn.ts';
 import { initialTurn, type TurnAction, type TurnEvent, type TurnPolicy, type TurnState } from './turn-state.ts';
 
-/**
- * How long before the end of a turn its speculative reply is begun: what an LLM and a TTS engine usually need for their
- * first audio.
- */
+/** Lead of a speculative reply before the end of a turn: what LLM and TTS usually need for their first audio. */
 const draftLeadMs = 600;
 
 interface TurnTakingParts {
@@ -37,7 +34,7 @@ interface TurnTakingParts {
 export class TurnTaking {
   readonly #parts: TurnTakingParts;
   readonly #pauses: PauseJudge;
-  #known: { readonly settings: SessionSettings; readonly players: Cast; readonly policy: TurnPolicy } | undefined;
+  #known: { readonly settings: SessionSettings; readonly cast: Cast; readonly policy: TurnPolicy } | undefined;
   readonly #gate = new EchoGate();
   #turn: TurnState = initialTurn;
   readonly #events: TurnEvent[] = [];
@@ -61,13 +58,11 @@ export class TurnTaking {
     if (found) this.advance({ type: 'echo-found' });
     const { heardMs: atMs, voicedMs } = listening;
     const newMs = heard.voiced ? durationMs(heard.frame) : 0;
-    this.advance({ type: 'clock', atMs, voicedMs, newMs, replySounds: speaking.sounds });
+    const replyHeardMs = speaking.current?.heardMs ?? 0;
+    this.advance({ type: 'clock', atMs, voicedMs, newMs, replySounds: speaking.sounds, replyHeardMs });
   }
 
-  /**
-   * Gives the machine an event and performs its actions. Events that these actions raise wait until all of them are
-   * performed.
-   */
+  /** Gives the machine an event and performs its actions; events that these raise wait until all are performed. */
   advance(event: TurnEvent): void {
     this.#events.push(event);
     if (this.#advancing) return;
@@ -126,10 +121,10 @@ export class TurnTaking {
   }
 
   /** Takes a transcript of a sound over the reply; undefined: recognition failed. */
-  overheard(utterance: Utterance, part: TranscriptPart | undefined): void {
+  overlapTranscribed(utterance: Utterance, part: TranscriptPart | undefined): void {
     // Under push to talk, utterances do not open by themselves.
     if (this.#parts.context.settings().turnDetection === null) return;
-    const said = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
+    const said = part === undefined ? 'aside' : this.#parts.listening.classify(utterance, part);
     if (utterance.isOwnVoice) this.advance({ type: 'echo-heard' });
     // A voice without words may be the known echo.
     const isSure = !this.#turn.echoes || part?.text !== '';
@@ -137,10 +132,7 @@ export class TurnTaking {
     this.judgeOverlap(utterance);
   }
 
-  /**
-   * Classifies the sound over the reply: words are addressed to the character, unless the voice is the character's own:
-   * then they are its echo.
-   */
+  /** Classifies the sound over the reply: words are for the character, unless its own voice says them (echo). */
   judgeOverlap(utterance: Utterance): void {
     const { said, voiced, tentative, dropped } = utterance;
     if (said === undefined || voiced === undefined || !tentative || dropped) return;
@@ -158,24 +150,24 @@ export class TurnTaking {
   #policy(): TurnPolicy {
     const { context } = this.#parts;
     const settings = context.settings();
-    const { players } = context.company;
-    if (this.#known?.settings !== settings || this.#known.players !== players)
-      this.#known = { settings, players, policy: this.#policyOf(settings, players) };
+    const { cast } = context.participants;
+    if (this.#known?.settings !== settings || this.#known.cast !== cast)
+      this.#known = { settings, cast, policy: this.#policyOf(settings, cast) };
     return this.#known.policy;
   }
 
-  #policyOf({ turnDetection: detection, speaks }: SessionSettings, players: Cast): TurnPolicy {
-    const { draftsPerTurn } = this.#parts.context;
-    const { bargeInMs, nodEveryMs } = players;
+  #policyOf({ turnDetection: detection, speaks }: SessionSettings, cast: Cast): TurnPolicy {
+    const { speculativeRepliesPerTurn } = this.#parts.context;
+    const { bargeInMs, nodEveryMs } = cast;
     return {
       settleMs: detection?.silenceMs ?? 0,
       bargeInMs,
       interrupts: detection?.interruptsReply ?? false,
       answers: detection?.createsReply ?? false,
       userPlays: detection?.createsReply ?? true,
-      goesOn: players.responder.goesOn ?? false,
+      goesOn: cast.responder.goesOn ?? false,
       ...(detection?.patience === undefined ? {} : { patience: detection.patience }),
-      ...(draftsPerTurn === 0 || detection?.createsReply !== true ? {} : { draftLeadMs }),
+      ...(speculativeRepliesPerTurn === 0 || detection?.createsReply !== true ? {} : { draftLeadMs }),
       ...(nodEveryMs === undefined || !speaks ? {} : { nodEveryMs }),
       ...(detection?.idleMs === undefined ? {} : { idleMs: detection.idleMs }),
     };
@@ -206,20 +198,19 @@ export class TurnTaking {
       case 'nod':
         return this.#parts.nod();
       case 'overlap-open':
-        return listening.overhear(action.atMs, speaking.sounding());
+        return listening.openOverlap(action.atMs, speaking.sounding());
       case 'overlap-close':
-        return listening.stopOverhearing();
+        return listening.closeOverlap();
       case 'overlap-attribute':
         return this.judgeOverlap(action.utterance);
       case 'overlap-drop':
-        return listening.disown();
+        return listening.dropOverlap();
       case 'reply-hold':
         return speaking.hold();
       case 'reply-resume':
         return speaking.resume();
       case 'reply-abort':
-        speaking.cancel('turn_detected');
-        return;
+        return speaking.interrupt(action.unbegun);
       case 'reply':
         return this.#parts.reply(action.to);
       case 'speak-up':
@@ -260,10 +251,7 @@ export class PauseJudge {
     this.#context = context;
   }
 
-  /**
-   * Asks for the end-of-turn probability. The answer comes as `pause-judged`; without a detector, or if it fails, it
-   * comes empty.
-   */
+  /** Asks for the end-of-turn probability, which comes as `pause-judged`; empty without a detector or if it fails. */
   ask(utterance: Utterance): void {
     this.#asked.abort(new Error('superseded by a new pause'));
     this.#asked = new AbortController();
@@ -275,14 +263,16 @@ export class PauseJudge {
   }
 
   async #judge(utterance: Utterance, pause: AbortSignal): Promise<void> {
-    const { turnDetector, settings, post, onFault } = this.#context;
+    const { turnDetector, settings, post, onFault, conversation } = this.#context;
     const { language } = settings();
+    const { line: before, said } = conversation.latest;
     let completeness: number | undefined;
     try {
       completeness = await turnDetector?.endOfTurnProbability(utterance.tail(), {
         signal: pause,
-        text: utterance.text,
+        text: said === '' ? utterance.text : `${said} ${utterance.text}`,
         ...(language === undefined ? {} : { language }),
+        ...(before === undefined ? {} : { before }),
       });
     } catch (fault) {
       if (pause.aborted) return;

@@ -16,6 +16,9 @@ const verdictMs = 192;
 /** Extra voice beyond `bargeInMs` before a sound classed as a backchannel counts as a barge-in. */
 const asideMs = 600;
 
+/** Speech this soon after the first sound of a reply goes on with the turn that the reply cut into. */
+const cutInMs = 600;
+
 /** Transcripts of shorter sounds are usually ASR hallucinations, such as a cough. */
 const leastWordsMs = 160;
 
@@ -33,7 +36,7 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
     case 'speech-end':
       return onSpeechEnd(state, event.atMs, policy);
     case 'clock':
-      return onClock(state, event, policy);
+      return onClock(sounding(state, event), event, policy);
     case 'pause-judged':
       return state.phase === 'settling' ? judged(state, event.completeness, policy) : stay(state);
     case 'overlap-judged':
@@ -49,7 +52,9 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
     case 'utterance-understood':
       return onUnderstood(state, event);
     case 'reply-start':
-      return onReplyStart({ ...state, isReplying: true });
+      return state.phase === 'listening'
+        ? enter({ ...state, isReplying: true, soundsFromMs: undefined }, replying(state))
+        : stay({ ...state, isReplying: true, soundsFromMs: undefined });
     case 'user-active':
       return isIdle(state) ? enter(state, listening(event.atMs)) : stay(state);
     case 'reply-end':
@@ -57,6 +62,13 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
     case 'utterance-taken':
       return onTaken(state);
   }
+}
+
+/** Audio time stands still while the client sends nothing, so what was heard of the reply tells when it began. */
+function sounding(state: TurnState, { atMs, replyHeardMs }: Extract<TurnEvent, { type: 'clock' }>): TurnState {
+  const fromMs = atMs - replyHeardMs;
+  const isKnown = !state.isReplying || replyHeardMs === 0 || (state.soundsFromMs ?? Infinity) <= fromMs;
+  return isKnown ? state : { ...state, soundsFromMs: fromMs };
 }
 
 /** Returns true if the machine needs audio to make progress, even silence. */
@@ -76,10 +88,6 @@ function listening(idleSinceMs?: number): TurnPhase {
 /** The phase of a new reply. A known echo does not pause it. */
 function replying({ echoes }: TurnMemory): TurnPhase {
   return { phase: 'replying', wary: echoes };
-}
-
-function forgetEcho(state: TurnState): TurnState {
-  return { ...state, echoes: state.echoes && state.overlapped, overlapped: false };
 }
 
 function onSpeechStart(state: TurnState, atMs: number, policy: TurnPolicy): Step {
@@ -179,7 +187,7 @@ function onOverlapJudged(
   const isFree = state.phase === 'replying' || state.phase === 'listening';
   if (is !== 'words' || untilMs - sinceMs < leastWordsMs || !isFree) return stay(state);
   const aborts = state.phase === 'replying' && policy.interrupts;
-  return settle(interrupted(state, aborts), untilMs, sinceMs, policy, opening(sinceMs, aborts));
+  return settle(interrupted(state, aborts), untilMs, sinceMs, policy, opening(state, sinceMs, aborts));
 }
 
 /** The reply goes on, as easy to interrupt as before. */
@@ -190,7 +198,7 @@ function onEchoFound(state: TurnState): Step {
 }
 
 function interrupt(state: In<'overlapping'>, policy: TurnPolicy): Step {
-  const actions = opening(state.sinceMs, policy.interrupts);
+  const actions = opening(state, state.sinceMs, policy.interrupts);
   // The client turned interruptions off after the reply was held.
   if (state.held && !policy.interrupts) actions.push({ type: 'reply-resume' });
   const memory = interrupted(state, policy.interrupts);
@@ -230,17 +238,16 @@ function onUnderstood(
   return { ...last, actions: [{ type: 'draft-drop' }, ...last.actions] };
 }
 
-function onReplyStart(state: TurnState): Step {
-  return state.phase === 'listening' ? enter(state, replying(state)) : stay(state);
-}
-
 /** The next reply answers speech over this one, or goes on with the scene. */
 function onReplyEnd(
   before: TurnState,
   { heardByMs, isCancelled, hasCalls, wasPlayed, ...reply }: Extract<TurnEvent, { type: 'reply-end' }>,
   policy: TurnPolicy,
 ): Step {
-  const ended = endReply({ ...before, isReplying: false, spokenOver: false, owesAnswer: false }, heardByMs);
+  const ended = endReply(
+    { ...before, isReplying: false, soundsFromMs: undefined, spokenOver: false, owesAnswer: false },
+    heardByMs,
+  );
   const { phase, answering } = ended.state;
   const userSpeaks = reply.userSpeaks || phase === 'hearing' || phase === 'settling' || answering !== undefined;
   const owesAnswer = before.owesAnswer && policy.answers && !isCancelled && !hasCalls && !userSpeaks;
@@ -248,9 +255,8 @@ function onReplyEnd(
   return owesAnswer || goesOn ? { ...ended, actions: [...ended.actions, { type: 'reply' }] } : ended;
 }
 
-/** Ends the character's turn. */
 function endReply(before: TurnState, heardByMs?: number): Step {
-  const state = forgetEcho(before);
+  const state = { ...before, echoes: before.echoes && before.overlapped, overlapped: false };
   if (state.phase === 'replying') return enter(state, listening(heardByMs));
   if (state.phase !== 'overlapping') return stay(state);
   if (state.endedMs !== undefined || state.is === 'aside') {
@@ -288,12 +294,14 @@ function stay(state: TurnState): Step {
 
 /** Begins a phase; the rest of the state stays. */
 function enter(memory: TurnMemory, phase: TurnPhase, actions: readonly TurnAction[] = []): Step {
-  const { echoes, overlapped, unattributed, isReplying, answering, spokenOver, owesAnswer } = memory;
-  const kept: TurnMemory = { echoes, overlapped, unattributed, isReplying, answering, spokenOver, owesAnswer };
+  const { echoes, overlapped, unattributed, isReplying, soundsFromMs, answering, spokenOver, owesAnswer } = memory;
+  const talk = { isReplying, soundsFromMs, answering, spokenOver, owesAnswer };
+  const kept: TurnMemory = { echoes, overlapped, unattributed, ...talk };
   return { state: { ...phase, ...kept }, actions };
 }
 
 /** Speech start is reported before the reply is aborted: stock clients rely on that order. */
-function opening(atMs: number, aborts: boolean): TurnAction[] {
-  return [{ type: 'utterance-open', atMs }, ...(aborts ? [{ type: 'reply-abort' } as const] : [])];
+function opening({ soundsFromMs }: TurnMemory, atMs: number, aborts: boolean): TurnAction[] {
+  const unbegun = soundsFromMs === undefined || atMs - soundsFromMs < cutInMs;
+  return [{ type: 'utterance-open', atMs }, ...(aborts ? [{ type: 'reply-abort', unbegun } as const] : [])];
 }

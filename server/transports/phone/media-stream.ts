@@ -26,17 +26,15 @@ interface Heard {
 interface Ends {
   /** Sends to Twilio. Returns false if Twilio has stopped reading. */
   tell(command: TwilioCommand): boolean;
-  /** Sends an event to the session. */
   ask(event: ClientEvent): void;
   /** Sends the caller's audio to the session, at `g711SampleRate`. */
   hear(samples: Float32Array): void;
 }
 
 /**
- * One phone call, between Twilio Media Streams and a session that speaks OpenAI Realtime (GA). A mark follows each
- * block of a reply; when it comes back, the caller has heard up to there, and the session is told. On a barge-in,
- * Twilio's buffered audio is cleared, and the history is truncated to what was heard. While speech over a reply is
- * still being classified, the buffer is cleared too; if it was no barge-in, the session speaks the clause again.
+ * One phone call between Twilio Media Streams and a session. A mark follows each block of a reply; when it comes back,
+ * the caller has heard up to there. On a barge-in, Twilio's buffer is cleared, and the history is truncated to what was
+ * heard; also while an overlap is being classified: if it was no barge-in, the session speaks the clause again.
  */
 export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
   readonly #streamSid: string;
@@ -63,7 +61,6 @@ export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
     this.#ends.ask({ type: 'response.create', response: { x_dramatis: { greeting: true } } });
   }
 
-  /** Takes a message of Twilio. */
   receive(message: TwilioMessage): void {
     if (message.event === 'media' && message.media.track === 'inbound') {
       this.#ends.hear(floatsFromG711(Buffer.from(message.media.payload, 'base64'), 'mulaw'));
@@ -161,10 +158,7 @@ export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
     return isReading;
   }
 
-  /**
-   * Clears Twilio's buffer. All items in it except `goesOn` are truncated, because the rest of them will never be
-   * heard.
-   */
+  /** Clears Twilio's buffer, and truncates all items in it except `goesOn`: the rest of them is never heard. */
   #throwAway(goesOn?: string): boolean {
     if (this.#marks.size === 0) return true;
     const unheard = new Set([...this.#marks.values()].map(({ itemId }) => itemId));

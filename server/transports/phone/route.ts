@@ -1,6 +1,6 @@
-import { telephoneSession } from './media-stream.ts';
+import { telephoneSession, MediaStream } from './media-stream.ts';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
-import type { RawData, WebSocket } from 'ws';
+import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Check, AuthGuard } from '../../http/auth-guard.ts';
 import { openSession, type SessionDeps, type SessionPeer } from '../../connections/open-session.ts';
 import { sendProblem, sendRefusal, type Refusal } from '../../http/problem.ts';
@@ -9,33 +9,66 @@ import { closeCodes, keepAlive, socketTransport } from '../../connections/socket
 import type { SessionPatch } from '../../protocol/client-events.ts';
 import type { Connection } from '../../realtime/connection.ts';
 import type { Problem } from '../../session/contract/events.ts';
-import { MediaStream } from './media-stream.ts';
 import { parseTwilioMessage, type TwilioMessage } from './messages.ts';
 import { createHmac } from 'node:crypto';
 import { g711SampleRate } from '../../../voices/dsp/g711.ts';
 import { sameSecret } from '../../config/api-keys.ts';
+import { limits } from '../../limits/limits.ts';
+import { Quota } from '../../limits/quota.ts';
 
-/** Largest frame accepted; Twilio's are well below 1 KiB. */
-const frameBytes = 64 * 1024;
-
-type Deps = Omit<SessionDeps, 'visitor'>;
+type Deps = Omit<SessionDeps, 'caller'>;
 
 type Start = Extract<TwilioMessage, { event: 'start' }>['start'];
 
+/** Path of the route. */
+export const twilioPath = '/v1/twilio';
+
 /**
- * Adds `WS /v1/twilio`, the target of Twilio's `<Connect><Stream>` for a phone call. Twilio can send neither headers
- * nor a query, so character, key and user come as custom parameters of its `start` message. Nothing is done before
- * that.
+ * Adds `WS /v1/twilio`, the target of Twilio's `<Connect><Stream>` for a phone call, if Twilio is configured. Twilio can
+ * send neither headers nor a query, so character, key and user come as custom parameters of its `start` message. Until
+ * then nothing is done, and little is held: the route has a WebSocket server of its own, because a frame of other clients
+ * may have megabytes, and few calls may wait.
  */
-export function addTwilio(app: FastifyInstance, deps: Deps, door: AuthGuard): void {
+export function addTwilio(app: FastifyInstance, deps: Deps, guard: AuthGuard): void {
+  const { twilio, twilioAuthToken } = deps.config;
+  if (!twilio && twilioAuthToken === undefined) return;
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.openingFrameBytes.value,
+    perMessageDeflate: false,
+    allowSynchronousEvents: false,
+    clientTracking: false,
+  });
+  const waiting = new Quota({ total: limits.openingSockets.value, perKey: limits.openingSocketsPerAddress.value });
   app.route({
     method: 'GET',
-    url: '/v1/twilio',
-    onRequest: [door.call, signed(deps.config.twilioAuthToken)],
+    url: twilioPath,
+    onRequest: [
+      guard.call,
+      signed(twilioAuthToken),
+      async (request, reply) => {
+        if (!request.ws) return;
+        const place = waiting.take(guard.addressOf(request));
+        if (typeof place !== 'function') return void (await sendRefusal(reply, tooManyWaiting(place)));
+        reply.hijack();
+        request.raw.socket.once('close', place);
+        // A client sends nothing before its handshake is answered, so there is no first packet to pass on.
+        server.handleUpgrade(request.raw, request.raw.socket, Buffer.alloc(0), (socket) =>
+          answer(socket, request, place, deps, guard),
+        );
+      },
+    ],
     handler: (_request, reply) =>
       sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
-    wsHandler: (socket, request) => answer(socket, request, deps, door),
   });
+}
+
+function tooManyWaiting(whose: 'total' | 'key'): Refusal {
+  const problem: Problem =
+    whose === 'total'
+      ? { code: 'server_busy', message: 'Too many calls wait for their start message. Try again later.' }
+      : { code: 'too_many_sessions', message: 'Too many calls of this address wait for their start message.' };
+  return { status: whose === 'total' ? 503 : 429, problem, retryAfterSeconds: 5 };
 }
 
 /** If the server has Twilio's auth token, refuses connections without Twilio's signature. */
@@ -53,16 +86,17 @@ interface Call {
   readonly connection: Connection;
 }
 
-function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: AuthGuard): void {
+function answer(socket: WebSocket, request: FastifyRequest, hasBegun: () => void, deps: Deps, guard: AuthGuard): void {
   const { log } = request;
   let call: Call | undefined;
   let isPuzzled = false;
   deps.sessions.add(socket);
   keepAlive(socket);
-  const patience = setTimeout(
-    () => hangUp(socket, { code: 'invalid_event', message: 'Twilio sent no start message.' }, log),
-    deps.config.handshakeTimeoutMs,
-  );
+  const patience = setTimeout(() => {
+    hangUp(socket, { code: 'invalid_event', message: 'Twilio sent no start message.' }, log);
+    // One that has not begun in time might not answer the close frame either.
+    socket.terminate();
+  }, deps.config.handshakeTimeoutMs);
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
   socket.once('close', () => {
     clearTimeout(patience);
@@ -71,7 +105,7 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Au
   socket.on('message', (data: RawData, isBinary: boolean) => {
     // A refused connection may still be sending.
     if (socket.readyState !== socket.OPEN) return;
-    const message = isBinary ? undefined : messageOf(data as Buffer);
+    const message = isBinary ? undefined : parseTwilioMessage((data as Buffer).toString('utf8'));
     if (message === undefined) {
       if (!isPuzzled) log.info('unknown message from Twilio ignored');
       isPuzzled = true;
@@ -81,7 +115,8 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Au
     } else if (call !== undefined) call.stream.receive(message);
     else if (message.event === 'start') {
       clearTimeout(patience);
-      call = begin(socket, message.start, request, deps, door);
+      call = begin(socket, message.start, request, deps, guard);
+      if (call !== undefined) hasBegun();
     }
   });
 }
@@ -92,17 +127,17 @@ function begin(
   start: Start,
   request: FastifyRequest,
   deps: Deps,
-  door: AuthGuard,
+  guard: AuthGuard,
 ): Call | undefined {
   const { log } = request;
   const { character: wanted, key, user: named } = start.customParameters;
-  const visitor = door.callerOf(request, key);
-  if ('status' in visitor) return hangUp(socket, visitor.problem, log);
-  const refusal = deps.sessions.refusalFor(visitor);
+  const caller = guard.callerOf(request, key);
+  if ('status' in caller) return hangUp(socket, caller.problem, log);
+  const refusal = deps.sessions.refusalFor(caller);
   if (refusal !== undefined) return hangUp(socket, refusal.problem, log, 'tryLater');
-  const character = resolveCharacter(wanted, visitor.secret, deps);
+  const character = resolveCharacter(wanted, caller.secret, deps);
   if ('code' in character) return hangUp(socket, character, log);
-  const user = resolveUser(named, visitor.secret);
+  const user = resolveUser(named, caller.secret);
   if (typeof user === 'object') return hangUp(socket, user, log);
   const carrier = socketTransport(socket);
   const stream = new MediaStream(start.streamSid, {
@@ -121,10 +156,10 @@ function begin(
       model: wanted ?? character.id,
       client: { holds: true },
       user,
-      startWith: startOf(visitor.secret?.startWith),
+      startWith: startOf(caller.secret?.startWith),
     },
     peer,
-    { ...deps, visitor },
+    { ...deps, caller },
     log,
   );
   stream.greet();
@@ -140,10 +175,6 @@ function startOf(wanted: SessionPatch | undefined): SessionPatch {
       output: { ...wanted?.audio?.output, ...telephoneSession.audio?.output },
     },
   };
-}
-
-function messageOf(data: Buffer): TwilioMessage | undefined {
-  return data.length > frameBytes ? undefined : parseTwilioMessage(data.toString('utf8'));
 }
 
 /** Twilio does not report close reasons, so the reason is logged. */

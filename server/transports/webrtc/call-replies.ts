@@ -7,7 +7,6 @@ import type { CutResponse, PlayoutEvent } from './playout-queue.ts';
 
 interface Ends {
   readonly outgoing: OutgoingSpeech;
-  /** Sends an event to the session. */
   readonly ask: (event: ClientEvent) => void;
 }
 
@@ -17,7 +16,6 @@ interface Ends {
  */
 export class CallReplies {
   readonly #ends: Ends;
-  /** Responses in progress, by id. */
   readonly #running = new Map<string, ServerResponse>();
   /** Conversation item of each response that is in progress or still playing. */
   readonly #items = new Map<string, string>();
@@ -28,7 +26,6 @@ export class CallReplies {
     this.#ends = ends;
   }
 
-  /** Plays audio of a response. */
   play(responseId: string, samples: Float32Array): void {
     if (this.#running.has(responseId)) this.#ends.outgoing.push(responseId, samples);
   }

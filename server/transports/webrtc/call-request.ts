@@ -4,9 +4,7 @@ import { sessionPatchSchema, type SessionPatch } from '../../protocol/client-eve
 import { pcmFormat } from '../../realtime/audio-format.ts';
 import type { Problem } from '../../session/contract/events.ts';
 
-/** The body of a call request. */
 export interface CallRequest {
-  /** The SDP offer. */
   readonly sdp: string;
   readonly session: (SessionPatch & { readonly model?: string | undefined }) | undefined;
 }
@@ -35,10 +33,7 @@ export async function readCallRequest(body: unknown, contentType: string | undef
   return session === undefined ? { sdp, session } : withSession(sdp, session);
 }
 
-/**
- * Initial settings of a session over WebRTC: those of the client secret, overridden by those of the call. The audio
- * format is fixed, because the tracks carry Opus.
- */
+/** Initial settings of a session over WebRTC: those of the client secret, then the call's. Tracks carry only Opus. */
 export function startOf(secret: SessionPatch | undefined, call: SessionPatch | undefined): SessionPatch {
   return {
     ...secret,

@@ -5,8 +5,7 @@ import type { SessionPeer } from '../../connections/open-session.ts';
 import type { CloseReason } from '../../connections/socket-transport.ts';
 import { limits, wireSampleRate } from '../../protocol/limits.ts';
 import type { Connection } from '../../realtime/connection.ts';
-import { newId } from '../../realtime/new-id.ts';
-import type { OutgoingAudio } from '../../realtime/wire-event.ts';
+import { newId, type OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { Clock } from '../../session/contract/clock.ts';
 import { CallReplies } from './call-replies.ts';
 import { IncomingSpeech } from './incoming-speech.ts';
@@ -14,24 +13,19 @@ import type { Offer } from './offer.ts';
 import { OutgoingSpeech } from './outgoing-speech.ts';
 import type { PeerConnection, PeerListener } from './peer.ts';
 
-/** Dependencies of a call. */
 export interface CallParts {
   readonly offer: Offer;
   /** Both at the wire's sample rate. The call closes them. */
   readonly encoder: OpusEncoder;
   readonly decoder: OpusDecoder;
   readonly clock: Clock;
-  /** Opens the peer connection, which reports to the listener. */
   openPeer(listener: PeerListener): PeerConnection;
   readonly onFault: (fault: unknown) => void;
   /** Called once, when the peer connection has ended. */
   readonly onEnd: () => void;
 }
 
-/**
- * One conversation over WebRTC: connects a peer with a session that speaks OpenAI Realtime (GA). Events go both ways
- * over the data channel, audio over the tracks.
- */
+/** One conversation over WebRTC: connects a peer with a session. Events use the data channel, audio the tracks. */
 export class Call implements SessionPeer {
   readonly peer: PeerConnection;
   readonly #parts: CallParts;
@@ -79,19 +73,18 @@ export class Call implements SessionPeer {
     });
   }
 
-  /** Connects the peer with this session. */
   connect(connection: Connection): void {
     this.#connection = connection;
   }
 
   /** Takes an event of the session. Returns false if the client has stopped reading. */
   send(event: ServerEvent): boolean {
-    const isRead = isAboutPlaying(event) || this.#sendEvent(event);
+    // Pausing and resuming playback is done by the server; WebRTC clients do not know these events.
+    const isRead = event.type === 'x_dramatis.hold' || event.type === 'x_dramatis.resume' || this.#sendEvent(event);
     this.#replies.take(event);
     return isRead;
   }
 
-  /** Takes audio of the session. */
   sendAudio({ responseId, samples }: OutgoingAudio): boolean {
     this.#replies.play(responseId, samples);
     return true;
@@ -126,7 +119,10 @@ export class Call implements SessionPeer {
     }
     const { mostBytes } = this.peer;
     if (Buffer.byteLength(text) <= mostBytes) return this.peer.sendText(text);
-    const short = event.type === 'conversation.item.retrieved' ? JSON.stringify(event, withoutAudio) : text;
+    const short =
+      event.type === 'conversation.item.retrieved'
+        ? JSON.stringify(event, (key, value: unknown) => (key === 'audio' ? null : value))
+        : text;
     if (Buffer.byteLength(short) <= mostBytes) return this.peer.sendText(short);
     const message = `An event (${event.type}) is larger than the data channel’s limit of ${mostBytes} bytes.`;
     const error = errorObject({ code: 'message_too_large', message });
@@ -139,14 +135,4 @@ export class Call implements SessionPeer {
     this.#parts.decoder.close();
     this.#parts.onEnd();
   }
-}
-
-/** Pausing and resuming playback is done by the server; WebRTC clients do not know these events. */
-function isAboutPlaying({ type }: ServerEvent): boolean {
-  return type === 'x_dramatis.hold' || type === 'x_dramatis.resume';
-}
-
-/** A retrieved item may hold a lot of audio in base64. Drops the audio and keeps the transcript. */
-function withoutAudio(key: string, value: unknown): unknown {
-  return key === 'audio' ? null : value;
 }

@@ -14,10 +14,8 @@ import { readOffer, type Offer } from './offer.ts';
 import type { PeerRoute } from './peer.ts';
 import { UdpPorts } from './udp-ports.ts';
 
-/** A call that has been answered. */
 export interface AnsweredCall {
   readonly id: string;
-  /** The answer in SDP. */
   readonly sdp: string;
 }
 
@@ -49,16 +47,16 @@ export class Calls {
 
   /** Answers a call and opens its session. Returns a `Refusal` if that fails. */
   async answer(request: Asked, deps: SessionDeps, log: FastifyBaseLogger): Promise<AnsweredCall | Refusal> {
-    const { visitor } = deps;
+    const { caller } = deps;
     const model = request.model ?? request.session?.model;
-    const character = resolveCharacter(model, visitor.secret, deps);
+    const character = resolveCharacter(model, caller.secret, deps);
     if ('code' in character) return { status: character.code === 'unknown_character' ? 404 : 403, problem: character };
     const offer = readOffer(request.sdp);
     if ('code' in offer) return { status: 400, problem: offer };
     const id = `rtc_${randomBytes(16).toString('base64url')}`;
     const way = await this.#wayTo(request);
     if ('status' in way) return way;
-    const held = await this.#open(id, offer, way, visitor.owner, log).catch((fault: unknown) => {
+    const held = await this.#open(id, offer, way, caller.owner, log).catch((fault: unknown) => {
       this.#giveBack(way);
       throw fault;
     });
@@ -68,12 +66,12 @@ export class Calls {
       return { status: sdp.code === 'webrtc_unavailable' ? 503 : 400, problem: sdp };
     }
     // The last slot may have been taken in the meantime.
-    const refusal = deps.sessions.refusalFor(visitor);
+    const refusal = deps.sessions.refusalFor(caller);
     if (refusal !== undefined) {
       held.call.peer.end();
       return refusal;
     }
-    const startWith = startOf(visitor.secret?.startWith, request.session);
+    const startWith = startOf(caller.secret?.startWith, request.session);
     const connection = openSession(
       { character, model: model ?? character.id, client: { holds: true }, startWith },
       held.call,
@@ -95,7 +93,6 @@ export class Calls {
     return true;
   }
 
-  /** Ends all calls. */
   async close(): Promise<void> {
     for (const { call } of this.#held.values()) call.peer.endSoon();
     await Promise.all([...this.#held.values()].map(({ call }) => call.peer.closed));

@@ -11,7 +11,6 @@ export interface Offer {
   readonly audio: {
     /** Identifies the audio section in offer and answer. */
     readonly mid: string;
-    /** RTP payload type of Opus. */
     readonly payloadType: number;
     /** Direction of the audio, seen from the client. */
     readonly sends: boolean;

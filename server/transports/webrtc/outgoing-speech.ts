@@ -13,18 +13,12 @@ const frameTicks = (opusFrameMs / 1000) * opusClockRate;
 interface Speaker {
   readonly encoder: OpusEncoder;
   readonly clock: Clock;
-  /** Sends one packet. */
   readonly send: (packet: OutgoingPacket) => void;
-  /** Reports playout events to the client. */
   readonly tell: (event: PlayoutEvent) => void;
-  /** Reports internal faults. */
   readonly onFault: (fault: unknown) => void;
 }
 
-/**
- * Sends the character's voice as RTP packets of 20 ms in real time. While there is no audio, no packets are sent and no
- * timer runs.
- */
+/** Sends the character's voice as RTP packets of 20 ms in real time; without audio no timer runs. */
 export class OutgoingSpeech {
   readonly #speaker: Speaker;
   readonly #queue: PlayoutQueue;
@@ -87,9 +81,7 @@ export class OutgoingSpeech {
     }
   }
 
-  /**
-   * Sends frames until the queue has been empty for a while. RTP time advances by the time in which nothing was sent.
-   */
+  /** Sends frames until the queue has been empty for a while. RTP time goes on while nothing is sent. */
   async #talk(first: Float32Array, clock: Clock): Promise<void> {
     let frame: Float32Array | undefined = first;
     let dueMs = clock.now();

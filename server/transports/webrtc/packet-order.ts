@@ -19,9 +19,7 @@ export class PacketOrder {
   #next: number | undefined;
   #source: number | undefined;
 
-  /**
-   * Takes a packet as it arrived; returns the packets that are now in sequence. Late and duplicate ones are dropped.
-   */
+  /** Takes a packet as it arrived; returns the packets that are now in sequence. Drops late and duplicate ones. */
   push(packet: RtpPacket): OrderedPacket[] {
     const ahead = this.#next === undefined ? 0 : distance(this.#next, packet.sequence);
     if (this.#next === undefined || packet.source !== this.#source || Math.abs(ahead) > longestGap) {

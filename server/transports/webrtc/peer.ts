@@ -30,7 +30,6 @@ export interface PeerListener {
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
   readonly onBinary: () => void;
-  /** An RTP packet of the audio track. */
   readonly onPacket: (packet: RtpPacket) => void;
   /** The connection has ended, from either side. */
   readonly onEnd: () => void;
@@ -153,7 +152,6 @@ export class PeerConnection {
     this.#linger ??= setTimeout(() => this.end(), lingerMs);
   }
 
-  /** Closes the connection. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -38,7 +38,6 @@ export class PlayoutQueue {
     this.#tell = tell;
   }
 
-  /** Appends audio to its response. */
   push(responseId: string, samples: Float32Array): void {
     if (samples.length === 0 || this.#cut.has(responseId)) return;
     let segment = this.#segments.find((candidate) => candidate.responseId === responseId);
@@ -59,10 +58,7 @@ export class PlayoutQueue {
     return this.#segments.includes(segment);
   }
 
-  /**
-   * Drops the audio of some responses, by default of all, including what arrives later. Returns the responses that had
-   * audio left.
-   */
+  /** Drops the audio of some responses (default: all), present and future. Returns those that had audio left. */
   cut(
     which: (segment: { readonly responseId: string; readonly complete: boolean }) => boolean = () => true,
   ): CutResponse[] {
@@ -75,10 +71,7 @@ export class PlayoutQueue {
     return dropped.map(({ responseId, played }) => ({ responseId, playedSamples: played }));
   }
 
-  /**
-   * Drops the queued audio of a response; later audio is played. Returns the playback position in samples, or undefined
-   * if the response is unknown.
-   */
+  /** Drops the queued audio of a response; later audio is played. Returns the position in samples, if it is known. */
   hold(responseId: string): number | undefined {
     const segment = this.#segments.find((candidate) => candidate.responseId === responseId);
     if (segment === undefined) return undefined;
@@ -88,10 +81,7 @@ export class PlayoutQueue {
     return segment.played;
   }
 
-  /**
-   * Returns the next frame, or undefined if there is no complete one. The last frame of a response is padded with
-   * silence.
-   */
+  /** Returns the next frame, if there is a complete one. The last frame of a response is padded with silence. */
   next(): Float32Array | undefined {
     const [segment] = this.#segments;
     if (segment === undefined) return undefined;

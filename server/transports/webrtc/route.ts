@@ -9,11 +9,8 @@ import { checkBinding } from './udp-ports.ts';
 
 const path = '/v1/realtime/calls';
 
-/**
- * Adds `POST /v1/realtime/calls`, the WebRTC endpoint of OpenAI Realtime (GA): offer in, answer out; and `POST
- * /v1/realtime/calls/{call_id}/hangup`.
- */
-export function addCalls(app: FastifyInstance, deps: Omit<SessionDeps, 'visitor'>, door: AuthGuard): void {
+/** Adds `POST /v1/realtime/calls`, OpenAI's WebRTC endpoint (GA), and `…/{call_id}/hangup`. */
+export function addCalls(app: FastifyInstance, deps: Omit<SessionDeps, 'caller'>, guard: AuthGuard): void {
   const calls = new Calls(deps.config);
   app.addHook('onReady', () => checkBinding(iceSettingsFor(deps.config, undefined)));
   app.addHook('onClose', () => calls.close());
@@ -22,24 +19,24 @@ export function addCalls(app: FastifyInstance, deps: Omit<SessionDeps, 'visitor'
     scope.removeAllContentTypeParsers();
     const asIs = { parseAs: 'buffer', bodyLimit: callRequestBytes } as const;
     scope.addContentTypeParser('*', asIs, (_request, body, done) => done(null, body));
-    addRoutes(scope, calls, deps, door);
+    addRoutes(scope, calls, deps, guard);
   });
 }
 
-function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SessionDeps, 'visitor'>, door: AuthGuard): void {
+function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SessionDeps, 'caller'>, guard: AuthGuard): void {
   scope.post<{ Querystring: { model?: string | string[] } }>(
     path,
-    { onRequest: door.session },
+    { onRequest: guard.session },
     async (request, reply) => {
       const asked = await readCallRequest(request.body, request.headers['content-type']);
       if ('code' in asked) return sendProblem(reply, 400, asked);
       const model = [request.query.model].flat()[0];
-      const visitor = door.authenticatedCaller(request);
+      const caller = guard.authenticatedCaller(request);
       const reached = withoutMapping(request.socket.localAddress);
       const clientAddress = withoutMapping(request.ip);
       const answered = await calls.answer(
         { ...asked, model, reached, clientAddress },
-        { ...deps, visitor },
+        { ...deps, caller },
         request.log,
       );
       if ('status' in answered) return sendRefusal(reply, answered);
@@ -48,9 +45,9 @@ function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SessionDeps,
   );
   scope.post<{ Params: { id: string } }>(
     `${path}/:id/hangup`,
-    { onRequest: door.serverKey },
+    { onRequest: guard.serverKey },
     async (request, reply) => {
-      if (calls.hangUp(request.params.id, door.authenticatedCaller(request).owner)) return reply.code(200).send();
+      if (calls.hangUp(request.params.id, guard.authenticatedCaller(request).owner)) return reply.code(200).send();
       return sendProblem(reply, 404, { code: 'not_found', message: 'There is no such call, or it has ended.' });
     },
   );

@@ -3,27 +3,26 @@ import type { Connection } from '../../realtime/connection.ts';
 import { systemClock, type Clock } from '../../session/contract/clock.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { ResumableStream } from './resumable-stream.ts';
+import type { SessionBinding } from './session-binding.ts';
 import type { SessionOpus } from './session-opus.ts';
 
-/** A resumable session. */
 export interface ResumableSession {
   readonly link: ResumableStream;
   readonly connection: Connection;
   /** Set if the client asked for Opus. */
   readonly opus: SessionOpus | undefined;
+  /** The account, user and character that it belongs to. */
+  readonly binding: SessionBinding;
   /** Journal for another server process to restore from. Set if the store is on. */
   readonly journal: Journal | undefined;
 }
 
-/**
- * The resumable sessions, by resume token. A session whose client has disconnected waits for the grace period, then
- * ends. Only hashes of tokens are kept.
- */
+/** The resumable sessions, by hash of their resume token. Without its client, a session waits for the grace period. */
 export class ResumableSessions {
   readonly #graceMs: number;
   readonly #clock: Clock;
   /** `stay` cancels the pending end of a session whose client is away. */
-  readonly #seats = new Map<string, ResumableSession & { stay?: (() => void) | undefined }>();
+  readonly #sessions = new Map<string, ResumableSession & { stay?: (() => void) | undefined }>();
 
   constructor(graceMs: number, clock: Clock = systemClock) {
     this.#graceMs = graceMs;
@@ -36,44 +35,64 @@ export class ResumableSessions {
 
   /** Number of sessions whose client is away. */
   get waiting(): number {
-    return [...this.#seats.values()].filter((seat) => seat.stay !== undefined).length;
+    return [...this.#sessions.values()].filter((session) => session.stay !== undefined).length;
   }
 
   /** Registers a session under a token until its connection ends. */
-  seat(token: string, seat: ResumableSession): void {
+  add(token: string, session: ResumableSession): void {
     const key = hashOf(token);
-    this.#seats.set(key, { ...seat });
-    void seat.connection.done.then(() => {
-      this.#seats.get(key)?.stay?.();
-      this.#seats.delete(key);
-      seat.journal?.remove();
+    this.#sessions.set(key, { ...session });
+    void session.connection.done.then(() => {
+      const present = this.#sessions.get(key);
+      // Another one may have been restored since this one was taken over.
+      if (present?.connection === session.connection) {
+        present.stay?.();
+        this.#sessions.delete(key);
+      }
+      session.journal?.remove();
     });
+  }
+
+  /** Returns the session of a token, if it still exists. */
+  find(token: string): ResumableSession | undefined {
+    return this.#sessions.get(hashOf(token));
   }
 
   /** Returns the session of a token, if it still exists, and cancels its grace period. */
   claim(token: string): ResumableSession | undefined {
-    const seat = this.#seats.get(hashOf(token));
-    if (seat === undefined) return undefined;
-    seat.stay?.();
-    seat.stay = undefined;
-    return seat;
+    const session = this.#sessions.get(hashOf(token));
+    if (session === undefined) return undefined;
+    session.stay?.();
+    session.stay = undefined;
+    return session;
+  }
+
+  /** Ends a session that another process has taken over: its client gets nothing more from here. */
+  abandon(token: string): void {
+    const key = hashOf(token);
+    const session = this.#sessions.get(key);
+    if (session === undefined) return;
+    session.stay?.();
+    this.#sessions.delete(key);
+    session.link.abandon();
+    session.connection.close();
   }
 
   /** Starts the grace period of a session whose client has disconnected. Returns false if it is not registered. */
   leave(token: string): boolean {
-    const seat = this.#seats.get(hashOf(token));
-    if (seat === undefined) return false;
-    seat.stay?.();
-    seat.connection.away(true);
-    seat.stay = this.#clock.after(this.#graceMs, () => seat.connection.close());
+    const session = this.#sessions.get(hashOf(token));
+    if (session === undefined) return false;
+    session.stay?.();
+    session.connection.away(true);
+    session.stay = this.#clock.after(this.#graceMs, () => session.connection.close());
     return true;
   }
 
   /** Ends every session, connected or not. Their journals stay, so that the next process can restore them. */
   closeAll(): void {
-    for (const seat of this.#seats.values()) {
-      seat.journal?.close();
-      seat.connection.close();
+    for (const session of this.#sessions.values()) {
+      session.journal?.close();
+      session.connection.close();
     }
   }
 }

@@ -4,12 +4,15 @@ import { encodeFrame, type OpusPacket } from '../../protocol/binary-frame.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import { audioDelta, type OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { SessionOpus, ReplyPacket } from './session-opus.ts';
+import type { SessionLog } from '../../journal/journal.ts';
 import type { SessionPeer } from '../../connections/open-session.ts';
 import type { CloseReason, Transport } from '../../connections/socket-transport.ts';
 
 interface Kept {
   readonly sequence: number;
   readonly frame: string | Uint8Array;
+  /** Position in the log up to which the frame tells what happened. */
+  readonly after: number;
 }
 
 export interface ResumableStreamOptions {
@@ -26,12 +29,20 @@ export interface ResumableStreamOptions {
   readonly now?: () => number;
   /** Called with each sequence number before its frame is sent. */
   readonly beforeSend?: (sequence: number) => void;
+  /** The log of the journal, if there is one: frames and marks wait for what it has to write. */
+  readonly log?: SessionLog | undefined;
+}
+
+/** The numbers that another server process has used for a session, and those that it has taken from the client. */
+export interface UsedNumbers {
+  readonly sequence: number;
+  readonly kept?: number | undefined;
+  readonly taken?: ReadonlySet<number>;
 }
 
 /**
- * Resumable stream between a session and its transport. Numbers the frames of both directions, keeps those that the
- * client has not acknowledged, and continues over another transport if the first one breaks. Sequence numbers start at
- * 1.
+ * Resumable stream between a session and its transport: numbers the frames of both directions from 1, keeps those not
+ * acknowledged, and continues over another transport if the first one breaks.
  */
 export class ResumableStream implements SessionPeer {
   readonly #options: ResumableStreamOptions;
@@ -41,15 +52,37 @@ export class ResumableStream implements SessionPeer {
   #sequence = 0;
   /** The last frame that the transport has accepted. */
   #handed = 0;
-  #received = 0;
+  #received: number;
+  /** The last message of the client that need not be sent again, even to another server process. */
+  #keptMessage: number;
+  /** Later messages that count as kept once the log has written up to a position. */
+  #keptLater: { message: number; after: number }[] = [];
+  readonly #taken: ReadonlySet<number>;
   #carrier: Transport | undefined;
 
-  /** `fromSequence`: the last number that another server process may have used for this session. */
-  constructor(options: ResumableStreamOptions, fromSequence = 0) {
+  constructor(
+    options: ResumableStreamOptions,
+    { sequence, kept = 0, taken = new Set() }: UsedNumbers = { sequence: 0 },
+  ) {
     this.#options = options;
-    this.#sequence = fromSequence;
-    this.#handed = fromSequence;
+    this.#sequence = sequence;
+    this.#handed = sequence;
+    this.#received = kept;
+    this.#keptMessage = kept;
+    this.#taken = taken;
+    const { log } = options;
+    if (log === undefined) return;
+    this.kept = (message) => {
+      this.#keptLater.push({ message, after: log.position });
+      this.#settle();
+    };
+    log.onWritten = () => {
+      this.#settle();
+      if (this.#carrier !== undefined) this.#pump(this.#carrier);
+    };
   }
+
+  readonly kept: ((message: number) => void) | undefined;
 
   /** Sequence number of the last client frame processed. */
   get received(): number {
@@ -89,10 +122,7 @@ export class ResumableStream implements SessionPeer {
     return this.#sendFrame(responseId, { offsetSamples, pcm16: pcm16FromFloats(samples) });
   }
 
-  /**
-   * Replaces the transport, and sends the new one everything after `sequence` that is kept. Returns false, and sends
-   * nothing, if some of that has been dropped.
-   */
+  /** Replaces the transport, and sends the new one all after `sequence`; returns false if some was dropped. */
   attach(carrier: Transport, sequence = this.#sequence, greeting?: (received: number) => string): boolean {
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
     if (!Number.isSafeInteger(sequence) || sequence < firstKept - 1 || sequence > this.#sequence) return false;
@@ -111,9 +141,16 @@ export class ResumableStream implements SessionPeer {
     if (this.#carrier === carrier) this.#carrier = undefined;
   }
 
-  /** Closes the transport. */
   close(reason: CloseReason): void {
+    // What waited for the log goes out.
+    if (this.#carrier !== undefined && this.#options.log !== undefined) this.#pump(this.#carrier, true);
     this.#carrier?.close(reason);
+    this.#carrier = undefined;
+  }
+
+  /** Leaves the client to another process that has taken the session over: it gets nothing more from here. */
+  abandon(): void {
+    this.#carrier?.close('replaced');
     this.#carrier = undefined;
   }
 
@@ -129,7 +166,9 @@ export class ResumableStream implements SessionPeer {
     if (typeof acknowledged === 'number') this.acknowledge(acknowledged);
     if (!this.takes(typeof sequence === 'number' ? sequence : undefined)) return false;
     if (type !== 'x_dramatis.ack') return true;
-    const ack = { type, event_id: this.#options.newEventId(), x_ack: this.#received };
+    this.#settle();
+    const kept = this.kept === undefined ? {} : { x_kept: this.#keptMessage };
+    const ack = { type, event_id: this.#options.newEventId(), x_ack: this.#received, ...kept };
     this.#carrier?.send(JSON.stringify(ack));
     return false;
   }
@@ -146,15 +185,12 @@ export class ResumableStream implements SessionPeer {
     this.#kept.splice(0, count);
   }
 
-  /**
-   * Returns false for a client frame that was already processed before its transport broke. Frames without a number are
-   * always new.
-   */
+  /** Returns false for a frame that was processed before its transport broke. Frames without a number are new. */
   takes(sequence: number | undefined): boolean {
     if (sequence === undefined) return true;
     if (sequence <= this.#received) return false;
     this.#received = sequence;
-    return true;
+    return !this.#taken.has(sequence);
   }
 
   #sendPackets(responseId: string, packets: readonly ReplyPacket[]): boolean {
@@ -180,7 +216,7 @@ export class ResumableStream implements SessionPeer {
   #deliver(frame: string | Uint8Array): boolean {
     this.#options.beforeSend?.(this.#sequence);
     if (this.#options.resumable) {
-      this.#kept.push({ sequence: this.#sequence, frame });
+      this.#kept.push({ sequence: this.#sequence, frame, after: this.#options.log?.position ?? 0 });
       this.#keptBytes += frame.length;
       while (this.#keptBytes > this.#options.keptBytes) this.#keptBytes -= this.#kept.shift()?.frame.length ?? 0;
     }
@@ -190,8 +226,16 @@ export class ResumableStream implements SessionPeer {
     return true;
   }
 
-  /** Passes frames to the transport that it has not had, as long as it accepts them. */
-  #pump(carrier: Transport): void {
+  /** Takes the marks whose lines have been written. */
+  #settle(): void {
+    const { writtenTo = 0 } = this.#options.log ?? {};
+    const written = this.#keptLater.filter(({ after }) => after <= writtenTo);
+    this.#keptLater.splice(0, written.length);
+    this.#keptMessage = written.at(-1)?.message ?? this.#keptMessage;
+  }
+
+  /** Passes frames to the transport that it has not had, as long as it accepts them and the log is not behind. */
+  #pump(carrier: Transport, isLast = false): void {
     if (carrier !== this.#carrier) return;
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
     if (this.#handed < firstKept - 1) {
@@ -200,8 +244,10 @@ export class ResumableStream implements SessionPeer {
       carrier.close('client_too_slow');
       return;
     }
-    for (const { sequence, frame } of this.#kept.slice(this.#handed - firstKept + 1)) {
-      if (!carrier.send(frame)) return;
+    const { log } = this.#options;
+    const toldTo = log?.holdsFrames === true && !isLast ? log.writtenTo : Number.POSITIVE_INFINITY;
+    for (const { sequence, frame, after } of this.#kept.slice(this.#handed - firstKept + 1)) {
+      if (after > toldTo || !carrier.send(frame)) return;
       this.#handed = sequence;
     }
   }

@@ -57,7 +57,6 @@ export class SessionOpus {
     return stream === undefined ? [] : packetsOf(stream, stream.frames.flush());
   }
 
-  /** Closes the encoder of a reply. */
   end(replyId: string): void {
     this.#replies.get(replyId)?.encoder.close();
     this.#replies.delete(replyId);

@@ -1,4 +1,4 @@
-import { readStored } from '../parts/browser-storage.js';
+import { readStored } from '../browser/browser-storage.js';
 
 /** Maximum size of a card upload. */
 const MOST_BYTES = 25 * 2 ** 20;

@@ -1,4 +1,4 @@
-import { element, make } from '../parts/dom.js';
+import { element, make } from '../browser/dom.js';
 import { newId } from './field.js';
 
 /**

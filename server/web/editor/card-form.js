@@ -1,4 +1,4 @@
-import { make } from '../parts/dom.js';
+import { make } from '../browser/dom.js';
 import { group } from './field.js';
 import { Fields } from './fields.js';
 import { loreFields } from './lore-fields.js';
@@ -74,6 +74,11 @@ function identity(card) {
     identity: card.long('identity', { label: 'Summary', hint: 'The character in one sentence, in the third person.' }),
     profile: card.long('profile', { label: 'Profile', hint: 'Age, social position, appearance, occupation.' }),
     background: card.long('background', { label: 'Background' }),
+    description2: card.long('description2', {
+      label: 'Description in the second person',
+      hint: '“You are …”, without the name. For the prompt recipes of papers. Optional.',
+      optional: true,
+    }),
     temperament: card.list('temperament', { label: 'Temperament', hint: 'Adjectives and short traits, one per line.' }),
     mbti: card.line('mbti', { label: 'MBTI', hint: 'Four letters, such as INTP. Optional.', optional: true }),
     relationships: peopleRows(card),

@@ -1,7 +1,7 @@
 import { languageOf, workOf } from '../parts/characters.js';
-import { element, make } from '../parts/dom.js';
-import { lazyPortrait } from '../parts/portrait.js';
-import { readStored } from '../parts/browser-storage.js';
+import { element, make } from '../browser/dom.js';
+import { lazyPortrait } from '../face/portrait.js';
+import { readStored } from '../browser/browser-storage.js';
 
 /** @typedef {import('../parts/characters.js').Character} Character */
 

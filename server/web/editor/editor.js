@@ -1,5 +1,5 @@
-import { element, make } from '../parts/dom.js';
-import { readStored, writeStored } from '../parts/browser-storage.js';
+import { element, make } from '../browser/dom.js';
+import { readStored, writeStored } from '../browser/browser-storage.js';
 import { ask, placeOf, Refusal } from './api.js';
 import { importCard, watchFiles } from './import-card.js';
 import { CharacterList } from './character-list.js';

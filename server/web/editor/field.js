@@ -1,4 +1,4 @@
-import { make } from '../parts/dom.js';
+import { make } from '../browser/dom.js';
 
 /**
  * Part of a form, bound to a value in the card: input is written to the card at once.

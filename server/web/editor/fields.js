@@ -1,4 +1,4 @@
-import { make } from '../parts/dom.js';
+import { make } from '../browser/dom.js';
 import { leaf, newId } from './field.js';
 
 /** @typedef {import('./field.js').Field} Field */

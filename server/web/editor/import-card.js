@@ -1,4 +1,4 @@
-import { element } from '../parts/dom.js';
+import { element } from '../browser/dom.js';
 import { ask, checkSize, Refusal } from './api.js';
 import { askUser } from './ask-user.js';
 

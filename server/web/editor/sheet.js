@@ -1,6 +1,6 @@
-import { element, make } from '../parts/dom.js';
-import { showPortrait } from '../parts/portrait.js';
-import { readStored } from '../parts/browser-storage.js';
+import { element, make } from '../browser/dom.js';
+import { showPortrait } from '../face/portrait.js';
+import { readStored } from '../browser/browser-storage.js';
 import { ask, placeOf, Refusal, sendJson } from './api.js';
 import { cardForm } from './card-form.js';
 

@@ -1,4 +1,4 @@
-import { element } from '../parts/dom.js';
+import { element } from '../browser/dom.js';
 import { explainServer } from '../talk/explanations.js';
 import { Messages } from '../talk/messages.js';
 import { captions, loudness } from '../talk/talk-button.js';
@@ -59,8 +59,10 @@ export class TestTalk {
 
   /** Notes that the card was changed. */
   changed() {
-    if (this.#talk === undefined || this.#isStale) return;
+    // Also while a conversation opens: it plays the card as it was when it was sent.
+    const wasStale = this.#isStale;
     this.#isStale = true;
+    if (this.#talk === undefined || wasStale) return;
     this.#messages.show('changed', 'The card has changed. Your next message starts a new conversation with it.');
   }
 
@@ -89,6 +91,7 @@ export class TestTalk {
   /** @param {'voice' | 'text'} by */
   async #open(by) {
     this.#show('connecting');
+    this.#isStale = false;
     const draft = await this.#draft();
     this.#end();
     if (draft === undefined) {
@@ -97,7 +100,6 @@ export class TestTalk {
     }
     this.#transcript.clear();
     this.#messages.clearAll();
-    this.#isStale = false;
     page.hint.hidden = true;
     page.again.hidden = false;
     const whileCurrent = (/** @type {(value: any) => void} */ run) => (/** @type {unknown} */ value) => {
@@ -148,7 +150,7 @@ export class TestTalk {
   #show(state) {
     const hasMicrophone = this.#talk?.hasMicrophone ?? false;
     const isHeard = hasMicrophone && this.#talk?.isMuted === false;
-    const { status } = captions(state, { name: '', hasMicrophone, isMuted: !isHeard });
+    const { status } = captions(state, { name: '', hasMicrophone, isMuted: !isHeard, isPushToTalk: false });
     page.section.dataset.state = state;
     page.status.textContent = state === 'idle' || state === 'muted' ? '' : status;
     page.microphone.setAttribute('aria-pressed', String(isHeard));

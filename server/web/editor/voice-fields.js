@@ -1,4 +1,4 @@
-import { make } from '../parts/dom.js';
+import { make } from '../browser/dom.js';
 import { pronunciationRows } from './card-rows.js';
 import { group, leaf } from './field.js';
 import { section } from './section.js';

@@ -1,5 +1,5 @@
-import { element, make } from './dom.js';
-import { readStored, writeStored } from './browser-storage.js';
+import { element, make } from '../browser/dom.js';
+import { readStored, writeStored } from '../browser/browser-storage.js';
 
 /**
  * One memory as returned by the server.
@@ -47,7 +47,6 @@ export class MemoryPanel {
     this.#older.addEventListener('click', () => void this.#loadOlder());
     this.#copy.addEventListener('click', () => void this.#saveCopy());
     this.#erase.addEventListener('click', () => void this.#eraseAll());
-    void this.#offer();
   }
 
   /** User id sent to the server; the empty string if memory is turned off. */
@@ -55,10 +54,13 @@ export class MemoryPanel {
     return readStored('visits', 'remembered') === 'yes' ? readStored('visits', 'user') : '';
   }
 
-  /** Shows the button of the panel if the server has memory on. */
-  async #offer() {
+  /** Shows the button of the panel if the server has memory on, which it may tell only to those with a key. */
+  async offer() {
+    const key = this.#options.key();
+    /** @type {Record<string, string>} */
+    const headers = key === '' ? {} : { authorization: `Bearer ${key}` };
     try {
-      const { memory } = await (await fetch('/healthz')).json();
+      const { memory } = await (await fetch('/healthz', { headers })).json();
       this.#open.hidden = memory !== 'on';
     } catch {
       this.#open.hidden = true;

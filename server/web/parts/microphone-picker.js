@@ -1,6 +1,6 @@
-import { make } from './dom.js';
+import { make } from '../browser/dom.js';
 import { listMicrophones } from '../../client/audio/microphone.js';
-import { readStored, writeStored } from './browser-storage.js';
+import { readStored, writeStored } from '../browser/browser-storage.js';
 
 const NAME = 'microphone';
 

@@ -1,6 +1,6 @@
-import { portrait } from './portrait.js';
-import { make } from './dom.js';
-import { moodChips } from './mood.js';
+import { portrait } from '../face/portrait.js';
+import { make } from '../browser/dom.js';
+import { moodChips } from '../face/mood.js';
 
 /** @import { Scene, Speaker } from '../../client/types/events.d.ts' */
 
@@ -40,6 +40,15 @@ export class SceneView {
   get part() {
     if (this.#scene === undefined) return 'none';
     return this.#scene.user === 'listener' ? 'listens' : 'plays';
+  }
+
+  /**
+   * How a conversation starts.
+   *
+   * @returns {'voice' | 'listen'}
+   */
+  get beginsBy() {
+    return this.part === 'listens' ? 'listen' : 'voice';
   }
 
   /** Name of the user's role; undefined if the user has none. */

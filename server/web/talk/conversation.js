@@ -1,5 +1,6 @@
 import { hasTypePrefix } from '../../client/has-type-prefix.js';
 import { explainServer } from './explanations.js';
+import { Items } from './items.js';
 import { Replies } from './replies.js';
 
 /** @import { ServerError, SpeechEvent, Talk, TalkEvent, ConversationItemEvent } from '../../client/types/api.d.ts' */
@@ -8,15 +9,13 @@ import { Replies } from './replies.js';
 /** @import { SceneEvent } from '../parts/scene-view.js' */
 /** @import { TurnStart } from './turn.js' */
 
-/** Latest utterances to send to the new session after one was lost. */
-const RETOLD = 40;
-
 /** Silence after a reply, after which the character may speak on its own. */
 const SILENT_MS = 30_000;
 
 /** The user's side of the conversation: their speech and messages, and whether a reply is expected. */
 export class Conversation {
   #options;
+  #items;
   #replies;
   /** @type {Map<string, Entry>} by item: speech without a final transcript */
   #spoken = new Map();
@@ -25,6 +24,10 @@ export class Conversation {
   #isExpecting = false;
   /** True if the user stopped a reply before it started. */
   #isUnwanted = false;
+  /** True with push-to-talk. */
+  #isManual = false;
+  /** Turn detection that the session was told last. @type {string | undefined} */
+  #listening;
   /** True while the user speaks. */
   isHearing = false;
 
@@ -41,6 +44,7 @@ export class Conversation {
    */
   constructor(options) {
     this.#options = options;
+    this.#items = new Items(options.wire, options.transcript);
     this.#replies = new Replies({
       addEntry: (speaker) =>
         options.transcript.add('character', speaker?.name ?? options.characterName, options.language, speaker?.id),
@@ -78,11 +82,44 @@ export class Conversation {
   }
 
   /**
-   * @param {boolean} may whether the character may speak, once, after a long silence of the user
+   * Tells the server how to detect the user's turns.
+   *
+   * @param {object} how
+   * @param {boolean} how.isManual the user tells when a turn begins and ends: push-to-talk
+   * @param {boolean} how.maySpeakUp whether the character may speak, once, after a long silence of the user
    */
-  speakUp(may) {
-    const detection = { type: 'semantic_vad', idle_timeout_ms: may ? SILENT_MS : null };
-    this.#options.wire.send({ type: 'session.update', session: { audio: { input: { turn_detection: detection } } } });
+  listen({ isManual, maySpeakUp }) {
+    const automatic = { type: 'semantic_vad', idle_timeout_ms: maySpeakUp ? SILENT_MS : null };
+    const input = { turn_detection: isManual ? null : automatic };
+    // Push-to-talk opens and closes the microphone at each turn.
+    if (this.#listening === JSON.stringify(input)) return;
+    this.#listening = JSON.stringify(input);
+    this.#isManual = isManual;
+    this.#options.wire.send({ type: 'session.update', session: { audio: { input } } });
+  }
+
+  /** Push-to-talk: the user begins to speak. */
+  press() {
+    this.stop();
+    this.isHearing = true;
+    this.#options.onHeard();
+    this.#options.onChange();
+  }
+
+  /**
+   * Push-to-talk: the user has finished.
+   *
+   * @param {boolean} isTurn false: what was recorded is dropped
+   */
+  release(isTurn) {
+    const { wire } = this.#options;
+    this.isHearing = false;
+    if (!isTurn) wire.send({ type: 'input_audio_buffer.clear' });
+    else if (wire.send({ type: 'input_audio_buffer.commit' })) {
+      wire.send({ type: 'response.create' });
+      this.#expect({ kind: 'speech', atMs: performance.now() });
+    }
+    this.#options.onChange();
   }
 
   /** Asks the character to speak first. */
@@ -107,6 +144,29 @@ export class Conversation {
     return true;
   }
 
+  /** Replaces the last reply by another. @returns {boolean} false if there is none, or no connection */
+  regenerate() {
+    const [asked, ...replies] = this.#options.transcript.lastExchange();
+    if (asked === undefined || replies.length === 0) return false;
+    this.stop();
+    this.#items.withdraw(replies);
+    if (!this.#options.wire.send({ type: 'response.create' })) return false;
+    this.#expect({ kind: 'text', atMs: performance.now() });
+    return true;
+  }
+
+  /**
+   * Replaces the user's last message, and forgets the reply to it.
+   *
+   * @param {string} text
+   * @returns {boolean} false if it could not be sent
+   */
+  resend(text) {
+    this.stop();
+    this.#items.withdraw(this.#options.transcript.lastExchange());
+    return this.say(text);
+  }
+
   /** Lets the scene continue with the next speaker. */
   continueScene() {
     this.#isExpecting = this.#options.wire.send({ type: 'response.create' });
@@ -129,8 +189,15 @@ export class Conversation {
   /** Resets the state because the session is gone. */
   lose() {
     this.loseSpeech();
+    this.#listening = undefined;
     this.#isExpecting = false;
     this.#replies.abandon();
+  }
+
+  /** Tells a new session the conversation so far. */
+  retell() {
+    this.lose();
+    this.#items.sendHistory();
   }
 
   /** Drops speech in progress, which did not reach the server. */
@@ -138,16 +205,6 @@ export class Conversation {
     for (const entry of this.#spoken.values()) closeSpoken(entry);
     this.#spoken.clear();
     this.isHearing = false;
-  }
-
-  /** Sends the history to a new session. */
-  sendHistory() {
-    for (const { role, text } of this.#options.transcript.history().slice(-RETOLD)) {
-      const isUser = role === 'user';
-      const content = [{ type: isUser ? 'input_text' : 'output_text', text }];
-      const item = { type: 'message', role: isUser ? 'user' : 'assistant', content };
-      this.#options.wire.send({ type: 'conversation.item.create', item });
-    }
   }
 
   /** @param {SpeechEvent} event */
@@ -162,6 +219,9 @@ export class Conversation {
       case 'input_audio_buffer.speech_stopped':
         this.isHearing = false;
         this.#expect({ kind: 'speech', atMs: performance.now() });
+        break;
+      case 'input_audio_buffer.committed':
+        if (this.#isManual) this.#spokenEntry(event.item_id);
         break;
       case 'input_audio_buffer.cleared':
         this.loseSpeech();
@@ -186,12 +246,14 @@ export class Conversation {
         break;
       }
       case 'conversation.item.input_audio_transcription.failed': {
-        const entry = this.#understood(event.item_id);
-        entry.note('failed', explainServer(event.error) ?? 'Not understood.');
-        entry.close('done');
+        closeSpoken(this.#understood(event.item_id));
         this.#isExpecting = false;
+        this.#report(event.error);
         break;
       }
+      case 'conversation.item.added':
+        this.#items.learn(event.item);
+        break;
       case 'error':
         this.#isExpecting = false;
         this.#report(event.error);
@@ -218,6 +280,7 @@ export class Conversation {
   /** @param {string} itemId */
   #spokenEntry(itemId) {
     const entry = this.#spoken.get(itemId) ?? this.#options.transcript.add('user', 'You');
+    entry.itemId = itemId;
     this.#spoken.set(itemId, entry);
     return entry;
   }

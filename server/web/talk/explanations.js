@@ -26,6 +26,14 @@ const SERVER_ERRORS = {
   ENGINE_REFUSED: 'A speech or language engine rejected the request.',
 };
 
+/** @type {Readonly<Record<string, string>>} */
+const WARNINGS = {
+  session_not_stored:
+    'The server cannot store this conversation at the moment. You can go on, but a restart of the server would end it.',
+  memory_not_stored:
+    'The server cannot store what is said at the moment. You can go on, but the character may not remember it.',
+};
+
 /** Errors from harmless races between the page and the server. */
 const HARMLESS = new Set(['response_cancel_not_active', 'conversation_already_has_active_response']);
 
@@ -60,6 +68,14 @@ export function explainServer(error) {
   if (known !== undefined) return `${known} (${code})`;
   const message = error?.message || 'The server reported an error.';
   return code === '' ? message : `${message} (${code})`;
+}
+
+/**
+ * @param {{ code: string, message: string }} warning
+ * @returns {string}
+ */
+export function explainWarning({ code, message }) {
+  return `${WARNINGS[code] ?? message} (${code})`;
 }
 
 /** Message for a page that may not play audio. */

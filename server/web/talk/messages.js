@@ -1,4 +1,4 @@
-import { make } from '../parts/dom.js';
+import { make } from '../browser/dom.js';
 
 /**
  * Status messages of the page, one at a time, in a polite live region. A message stays until its cause is gone

@@ -167,7 +167,9 @@ export class Replies {
   #replyOf(turn, itemId, speaker) {
     const known = turn.replies.find((reply) => reply.itemId === itemId);
     if (known !== undefined) return known;
-    const reply = new Reply(itemId, this.#options.addEntry(speaker));
+    const entry = this.#options.addEntry(speaker);
+    entry.itemId = itemId;
+    const reply = new Reply(itemId, entry);
     turn.replies.push(reply);
     return reply;
   }

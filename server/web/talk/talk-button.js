@@ -15,16 +15,30 @@ const LOUD_DB = -15;
 
 /**
  * @param {TalkState} state
- * @param {{ name: string, hasMicrophone: boolean, isMuted: boolean, scene?: SceneFacts }} about
+ * @param {{ name: string, hasMicrophone: boolean, isMuted: boolean, isPushToTalk: boolean, scene?: SceneFacts }} about
  * @returns {Captions}
  */
-export function captions(state, { name, hasMicrophone, isMuted, scene }) {
+export function captions(state, { name, hasMicrophone, isMuted, isPushToTalk, scene }) {
+  if (isPushToTalk && hasMicrophone && scene?.listens !== true) {
+    const held = heldCaptions(state, name);
+    if (held !== undefined) return held;
+  }
   const ofScene = scene === undefined ? undefined : sceneCaptions(state, name, scene);
   if (ofScene !== undefined) return ofScene;
   const action = { action: hasMicrophone ? 'Mute the microphone' : 'Use the microphone' };
   if (hasMicrophone && isMuted) action.action = 'Unmute the microphone';
+  return talkCaptions(state, { name, hasMicrophone, isMuted, scene }, action);
+}
+
+/**
+ * @param {TalkState} state
+ * @param {{ name: string, hasMicrophone: boolean, isMuted: boolean, scene: SceneFacts | undefined }} about
+ * @param {{ action: string }} action what a tap does during a conversation
+ * @returns {Captions}
+ */
+function talkCaptions(state, { name, hasMicrophone, isMuted, scene }, action) {
   const though = hasMicrophone && isMuted ? ' · you are muted' : '';
-  const speakTo = isMuted ? 'tap to unmute' : 'speak to interrupt';
+  const speakTo = speakHint(hasMicrophone, isMuted);
   switch (state) {
     case 'idle':
       return {
@@ -53,6 +67,40 @@ export function captions(state, { name, hasMicrophone, isMuted, scene }) {
     default:
       return { action: 'Try again', status: 'Not connected', hint: 'tap to try again' };
   }
+}
+
+/**
+ * Captions while the user speaks by holding the button.
+ *
+ * @param {TalkState} state
+ * @param {string} name
+ * @returns {Captions | undefined} undefined if the usual captions apply
+ */
+function heldCaptions(state, name) {
+  const action = 'Hold to talk';
+  const hint = 'hold this or the space bar';
+  switch (state) {
+    case 'muted':
+    case 'listening':
+      return { action, status: 'Hold to talk', hint };
+    case 'hearing':
+      return { action, status: 'Hearing you', hint: 'let go to get a reply' };
+    case 'thinking':
+      return { action, status: 'Thinking', hint: `waiting for ${name}` };
+    case 'speaking':
+      return { action, status: 'Speaking', hint: `${hint} to interrupt` };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * @param {boolean} hasMicrophone
+ * @param {boolean} isMuted
+ */
+function speakHint(hasMicrophone, isMuted) {
+  if (!isMuted) return 'speak to interrupt';
+  return hasMicrophone ? 'tap to unmute' : 'tap to talk';
 }
 
 /**

@@ -1,32 +1,24 @@
 import { hasTypePrefix } from '../../client/has-type-prefix.js';
-import { openAudio, openMicrophone } from '../../client/audio/microphone.js';
+import { openAudio } from '../../client/audio/microphone.js';
+import { Speaker } from '../../client/audio/speaker.js';
 import { openTalk } from '../../client/open-talk.js';
 import { languageOf } from '../parts/characters.js';
+import { moveLips } from '../face/mouth.js';
 import { Conversation } from './conversation.js';
-import {
-  explainLoss,
-  explainLostAudio,
-  explainMicrophone,
-  explainSilence,
-  NO_SPEAKER,
-  whyNoMicrophone,
-} from './explanations.js';
-import { SilenceWatch } from './silence-watch.js';
+import { explainLoss, explainLostAudio, explainWarning, NO_SPEAKER } from './explanations.js';
+import { TalkMicrophone } from './talk-microphone.js';
 import { talkState } from './talk-state.js';
 
-/** @import { ConnectionEvent, TalkEvent } from '../../client/types/api.d.ts' */
-/** @import { Microphone } from '../../client/audio/microphone.js' */
-/** @import { MicrophoneChunk } from '../../client/audio/microphone-worklet.js' */
+/** @import { ConnectionEvent, SpeakerListener, TalkEvent } from '../../client/types/api.d.ts' */
 /** @import { TalkOptions } from './talk-options.d.ts' */
 /** @import { TalkFacts, TalkState } from './talk-state.js' */
 
-const CHUNK_MS = 40;
-/**
- * Duration that a muted microphone keeps sending silence, so that the server detects the end of the speech before it.
- */
-const MUTED_TAIL_MS = 2_000;
 /** Minimum lost audio to report: less is not even a word. */
 const REPORTED_LOSS_MS = 300;
+/** Push-to-talk: the last word goes on for a moment when the key is let go. */
+const RELEASE_TAIL_MS = 150;
+/** Push-to-talk: a shorter press is a slip. */
+const SHORTEST_PRESS_MS = 250;
 
 /** A conversation with one character, from the user's tap to its end. Construct it in the handler of a user gesture. */
 export class TalkController {
@@ -34,28 +26,45 @@ export class TalkController {
   #audio = openAudio();
   #wire;
   #conversation;
-  #watch = new SilenceWatch();
   #ended = new AbortController();
-  /** @type {Microphone | undefined} */
   #microphone;
-  #mutedMs = 0;
+  /** Volume of the character. */
+  #gain = this.#audio.createGain();
+  /** Time at which the user began to hold the key. @type {number | undefined} */
+  #pressedAtMs;
   /** @type {TalkFacts['connection']} */
   #status = 'connecting';
-  /** @type {TalkFacts['microphone']} */
-  #microphoneStatus = 'closed';
-  #hadSession = false;
+  /** True if a new session has to be told the conversation so far. */
+  #hadSession;
 
   /** @param {TalkOptions} options */
   constructor(options) {
     this.#options = options;
+    this.#hadSession = options.isContinued === true;
     this.#wire = openTalk({
       url: new URL(options.user === '' ? '/' : `/?user=${encodeURIComponent(options.user)}`, location.href),
       character: options.character.id,
       apiKey: options.key,
       audio: this.#audio,
-      speaker: true,
+      speaker: (listener) => this.#openSpeaker(listener),
       thoughts: options.thoughts,
+      resumption: options.resumption,
+      visemes: true,
       onEvent: (event) => this.#take(event),
+    });
+    this.#microphone = new TalkMicrophone({
+      context: this.#audio,
+      deviceId: options.microphoneId,
+      messages: options.messages,
+      isOver: () => this.#isOver(),
+      isListening: () => this.state === 'listening',
+      onAudio: (pcm) => {
+        this.#wire.sendAudio(pcm);
+        options.recording?.addUser(pcm);
+      },
+      onLevel: options.onLevel,
+      onChange: () => this.#microphoneChanged(),
+      onOpen: options.onMicrophone,
     });
     this.#conversation = new Conversation({
       characterName: options.character.name,
@@ -76,7 +85,7 @@ export class TalkController {
   get state() {
     return talkState({
       connection: this.#status,
-      microphone: this.#microphoneStatus,
+      microphone: this.#microphone.status,
       isHearing: this.#conversation.isHearing,
       isPlaying: this.#wire.isPlaying,
       isAwaiting: this.#conversation.isAwaiting,
@@ -84,7 +93,7 @@ export class TalkController {
   }
 
   get hasMicrophone() {
-    return this.#microphone !== undefined;
+    return this.#microphone.isThere;
   }
 
   /** True if the connection was lost and will be retried. */
@@ -93,7 +102,7 @@ export class TalkController {
   }
 
   get isMuted() {
-    return this.#microphoneStatus !== 'open';
+    return this.#microphone.status !== 'open';
   }
 
   /**
@@ -107,47 +116,51 @@ export class TalkController {
     const [session] = await Promise.all([opened, by === 'voice' ? this.openMicrophone() : undefined]);
     if (this.#isOver() || session === undefined) return false;
     const greeting = session.x_dramatis?.greeting ?? null;
-    if (by !== 'text' && greeting !== null) this.#conversation.greet();
+    if (by !== 'text' && greeting !== null && this.#options.isContinued !== true) this.#conversation.greet();
     return true;
   }
 
   /** Opens the microphone, or switches to a different one. */
-  async openMicrophone() {
-    const { messages } = this.#options;
-    this.#closeMicrophone();
-    messages.clear('silence');
-    const obstacle = whyNoMicrophone();
-    if (obstacle !== undefined) return messages.show('microphone', obstacle);
-    this.#setMicrophone('opening');
-    try {
-      const microphone = await openMicrophone({
-        context: this.#audio,
-        deviceId: this.#options.microphoneId(),
-        onChunk: (chunk) => this.#send(chunk),
-        onEnded: () => this.#unplugged(),
-      });
-      if (this.#isOver()) {
-        microphone.close();
-        return;
-      }
-      this.#microphone = microphone;
-      this.#watch = new SilenceWatch();
-      messages.clear('microphone');
-      this.#setMicrophone('open');
-      this.#options.onMicrophone();
-    } catch (error) {
-      messages.show('microphone', explainMicrophone(error));
-      this.#setMicrophone('closed');
-    }
+  openMicrophone() {
+    return this.#microphone.open(this.isPushToTalk);
   }
 
   /** @param {boolean} muted */
   mute(muted) {
-    this.#microphone?.mute(muted);
-    this.#mutedMs = 0;
-    this.#watch.rest();
-    this.#options.messages.clear('silence');
-    this.#setMicrophone(muted ? 'muted' : 'open');
+    this.#microphone.mute(muted);
+  }
+
+  /** True if the user speaks while holding a key or the button. */
+  get isPushToTalk() {
+    return this.#options.settings?.isPushToTalk === true;
+  }
+
+  /** Adopts settings that the user has changed. */
+  adopt() {
+    this.#gain.gain.value = this.#options.settings?.volume ?? 1;
+    if (this.hasMicrophone) this.mute(this.isPushToTalk);
+  }
+
+  /** Push-to-talk: the user begins to speak. A reply in progress stops. */
+  press() {
+    if (this.#status !== 'open' || !this.hasMicrophone || this.#pressedAtMs !== undefined) return;
+    this.#pressedAtMs = performance.now();
+    this.#conversation.press();
+    this.mute(false);
+  }
+
+  /** Push-to-talk: the user has finished. */
+  release() {
+    const pressedAtMs = this.#pressedAtMs;
+    if (pressedAtMs === undefined) return;
+    this.#pressedAtMs = undefined;
+    const isSlip = performance.now() - pressedAtMs < SHORTEST_PRESS_MS;
+    setTimeout(() => {
+      // Pressed again: the turn goes on.
+      if (this.#isOver() || this.#pressedAtMs !== undefined) return;
+      this.#conversation.release(!isSlip);
+      this.mute(true);
+    }, RELEASE_TAIL_MS);
   }
 
   /** Lets the scene continue with the next speaker. */
@@ -168,6 +181,16 @@ export class TalkController {
     return this.#status === 'open' && this.#conversation.say(text);
   }
 
+  /** Changes of what was said last; undefined without a connection. */
+  get revisions() {
+    return this.#status === 'open' ? this.#conversation : undefined;
+  }
+
+  /** What the page needs to continue this conversation after a reload. */
+  get resumption() {
+    return this.#isOver() ? undefined : this.#wire.resumption;
+  }
+
   retryNow() {
     this.#wire.reconnect();
   }
@@ -179,9 +202,19 @@ export class TalkController {
     this.#release();
   }
 
+  /** @param {SpeakerListener} listener */
+  async #openSpeaker(listener) {
+    const bus = this.#audio.createGain();
+    this.#gain.gain.value = this.#options.settings?.volume ?? 1;
+    bus.connect(this.#gain).connect(this.#audio.destination);
+    const speaker = await Speaker.open(this.#audio, listener, bus);
+    await this.#options.recording?.follow(this.#audio, bus);
+    return speaker;
+  }
+
   #release() {
     this.#ended.abort();
-    this.#closeMicrophone();
+    this.#microphone.close();
     void this.#audio.close();
     this.#options.onLevel(0);
     this.#options.onVoice(0);
@@ -197,21 +230,26 @@ export class TalkController {
     this.#options.onState(this.state);
   }
 
-  /** @param {TalkFacts['microphone']} status */
-  #setMicrophone(status) {
-    this.#microphoneStatus = status;
-    if (status !== 'open') this.#options.onLevel(0);
-    if (this.#status === 'open') this.#conversation.speakUp(status === 'open');
+  #microphoneChanged() {
+    if (this.#status === 'open') this.#listen();
     this.#changed();
+  }
+
+  /** Tells the server how turns end, and whether the character may speak after a long silence. */
+  #listen() {
+    this.#conversation.listen({ isManual: this.isPushToTalk, maySpeakUp: this.#microphone.status === 'open' });
   }
 
   /** @param {TalkEvent} event */
   #take(event) {
     if (hasTypePrefix(event, 'connection.')) return this.#connectionChanged(event);
     if (event.type === 'playback.progress') this.#options.onVoice(event.level);
+    if (event.type === 'playback.onset') moveLips(this.#wire.mouth);
     // The state stays `speaking`: the reply may continue in a moment.
     if (event.type === 'x_dramatis.hold') this.#options.onVoice(0);
     if (event.type === 'speaker.failed') this.#options.messages.show('speaker', NO_SPEAKER);
+    // It comes once in a session, so it stays until the user has read it.
+    if (event.type === 'x_dramatis.warning') this.#options.messages.show(event.code, explainWarning(event));
     this.#conversation.handle(event);
   }
 
@@ -248,47 +286,15 @@ export class TalkController {
     const { messages } = this.#options;
     this.#status = 'open';
     messages.clear('connection');
-    if (isNew && this.#microphoneStatus === 'open') this.#conversation.speakUp(true);
-    if (isNew && this.#hadSession) {
-      this.#conversation.lose();
-      this.#conversation.sendHistory();
-    } else if (isRestarted) this.#conversation.loseSpeech();
+    if (isNew && this.#hadSession) this.#conversation.retell();
+    else if (isRestarted) this.#conversation.loseSpeech();
+    if (isNew && (this.isPushToTalk || this.#microphone.status === 'open')) this.#listen();
     if (lostMs >= REPORTED_LOSS_MS) messages.show('lost', explainLostAudio(lostMs));
     this.#hadSession = true;
   }
 
-  #unplugged() {
-    this.#closeMicrophone();
-    this.#options.messages.show('microphone', 'The microphone was unplugged. Tap the button to use another.');
-  }
-
-  #closeMicrophone() {
-    this.#microphone?.close();
-    this.#microphone = undefined;
-    this.#setMicrophone('closed');
-  }
-
-  /** @param {MicrophoneChunk} chunk */
-  #send({ pcm, level, peak }) {
-    const isMuted = this.#microphoneStatus === 'muted';
-    if (isMuted) this.#mutedMs += CHUNK_MS;
-    else this.#options.onLevel(level);
-    if (isMuted && this.#mutedMs > MUTED_TAIL_MS) return;
-    this.#wire.sendAudio(pcm);
-    if (this.state === 'listening') this.#listenForSilence(peak);
-    else this.#watch.rest();
-  }
-
-  /** @param {number} peak */
-  #listenForSilence(peak) {
-    const silence = this.#watch.chunk(CHUNK_MS, peak);
-    if (silence === undefined) return;
-    this.#options.messages.show('silence', explainSilence(silence));
-  }
-
   #heard() {
-    this.#watch.heard();
-    this.#options.messages.clear('silence');
+    this.#microphone.heard();
     this.#options.messages.clear('lost');
   }
 }

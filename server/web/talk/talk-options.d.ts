@@ -1,6 +1,7 @@
-import type { ServerError } from '../../client/types/api.d.ts';
+import type { Resumption, ServerError } from '../../client/types/api.d.ts';
 import type { Character } from '../parts/characters.js';
 import type { Messages } from './messages.js';
+import type { Recording } from './recording.js';
 import type { SceneEvent } from '../parts/scene-view.js';
 import type { TalkState } from './talk-state.js';
 import type { Transcript } from './transcript.js';
@@ -13,9 +14,17 @@ export interface TalkOptions {
   readonly user: string;
   /** True to show the thoughts of characters, too. */
   readonly thoughts: boolean;
+  /** True if the transcript holds a conversation from before, which goes on. */
+  readonly isContinued?: boolean;
+  /** The session of an earlier page, to go on with. */
+  readonly resumption?: Resumption | undefined;
   readonly transcript: Transcript;
   readonly messages: Messages;
   readonly microphoneId: () => string;
+  /** Settings of the user; by default full volume, and the server detects turns. */
+  readonly settings?: { readonly volume: number; readonly isPushToTalk: boolean };
+  /** Records both sides. */
+  readonly recording?: Recording;
   readonly onState: (state: TalkState) => void;
   /** Reports the level of the microphone, as RMS. */
   readonly onLevel: (level: number) => void;

@@ -1,8 +1,21 @@
-import { make } from '../parts/dom.js';
-import { hue, portrait } from '../parts/portrait.js';
+import { make } from '../browser/dom.js';
+import { hue, portrait } from '../face/portrait.js';
 
 /** Distance from the end, in pixels, within which the transcript scrolls along with new entries. */
 const FOLLOW_WITHIN = 80;
+
+/**
+ * One finished utterance, as it is copied, saved and restored.
+ *
+ * @typedef {object} Utterance
+ * @property {'user' | 'character'} role
+ * @property {string} who
+ * @property {string} text
+ * @property {'done' | 'interrupted'} status
+ * @property {string} [lang]
+ * @property {string} [speaker] id of the speaker, in a scene
+ * @property {string} [itemId] conversation item that holds it on the server
+ */
 
 /** One utterance in the transcript. Its text is `partial` until it is `done`, or `interrupted` before its end. */
 export class Entry {
@@ -20,6 +33,8 @@ export class Entry {
     this.#owner = owner;
     this.role = role;
     this.who = who;
+    /** Conversation item that holds it on the server, as far as is known. @type {string | undefined} */
+    this.itemId = undefined;
     this.element = make('li', '', make('span', 'who', who), this.#words);
     this.element.dataset.role = role;
     this.element.dataset.status = 'partial';
@@ -103,6 +118,10 @@ export class Transcript {
     new ResizeObserver(() => this.keepPlace(() => {})).observe(list);
   }
 
+  get isEmpty() {
+    return this.#entries.size === 0;
+  }
+
   /**
    * @param {'user' | 'character'} role
    * @param {string} who
@@ -123,6 +142,27 @@ export class Transcript {
     return entry;
   }
 
+  /**
+   * Returns the user's last utterance and what followed it; empty if the user has said nothing.
+   *
+   * @returns {Entry[]}
+   */
+  lastExchange() {
+    const all = [...this.#entries];
+    const from = all.findLastIndex(({ role }) => role === 'user');
+    return from === -1 ? [] : all.slice(from);
+  }
+
+  /** @param {string} itemId */
+  find(itemId) {
+    return [...this.#entries].find((entry) => entry.itemId === itemId);
+  }
+
+  /** Entries whose item on the server is not known yet, the first first. @param {'user' | 'character'} role */
+  unnamed(role) {
+    return [...this.#entries].filter((entry) => entry.role === role && entry.itemId === undefined);
+  }
+
   /** Marks the end of a scene. */
   dropCurtain() {
     if (this.#list.lastElementChild?.className === 'scene-end') return;
@@ -136,14 +176,38 @@ export class Transcript {
   }
 
   /**
-   * Returns the history, for a server that has lost the session.
+   * Returns the utterances so far. One that is not finished counts as interrupted.
    *
-   * @returns {{ role: 'user' | 'character', text: string }[]}
+   * @returns {Utterance[]}
    */
-  history() {
-    return Array.from(this.#entries, ({ role, text }) => ({ role, text: text.trim() })).filter(
-      ({ text }) => text !== '',
-    );
+  utterances() {
+    return Array.from(this.#entries, ({ role, who, text, element, itemId }) => {
+      const { status, speaker } = element.dataset;
+      const { lang } = element;
+      return {
+        role,
+        who,
+        text: text.trim(),
+        status: status === 'done' ? /** @type {const} */ ('done') : /** @type {const} */ ('interrupted'),
+        ...(lang === '' ? {} : { lang }),
+        ...(speaker === undefined ? {} : { speaker }),
+        ...(itemId === undefined ? {} : { itemId }),
+      };
+    }).filter(({ text }) => text !== '');
+  }
+
+  /**
+   * Shows utterances of a conversation before the page was loaded.
+   *
+   * @param {readonly Utterance[]} utterances
+   */
+  restore(utterances) {
+    for (const { role, who, text, status, lang, speaker, itemId } of utterances) {
+      const entry = this.add(role, who, lang, speaker);
+      entry.itemId = itemId;
+      entry.text = text;
+      entry.element.dataset.status = status;
+    }
   }
 
   /**

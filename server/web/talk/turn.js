@@ -1,6 +1,6 @@
 import { median, withHeard } from './latency.js';
-import { make } from '../parts/dom.js';
-import { moodChips } from '../parts/mood.js';
+import { make } from '../browser/dom.js';
+import { moodChips } from '../face/mood.js';
 import { waterfall } from './waterfall.js';
 
 /** @import { Latency, Response, ConversationItemEvent } from '../../client/types/api.d.ts' */
@@ -81,8 +81,24 @@ export class Turn {
     );
     const medianMs = this.start?.kind === 'greeting' || alike.length < 2 ? null : median(alike);
     const isOpen = this.#drawing?.open ?? false;
-    const drawing = waterfall(latency, { medianMs, source: source?.name, voice: this.#voice, isOpen });
+    const drawing = waterfall(latency, {
+      since: this.#since(latency),
+      medianMs,
+      source: source?.name,
+      voice: this.#voice,
+      isOpen,
+    });
     entry.attach(drawing, this.#drawing);
     this.#drawing = drawing;
+  }
+
+  /**
+   * Returns the event that the latency is measured from. Nobody has asked for a greeting.
+   *
+   * @param {Latency} latency
+   */
+  #since({ basis }) {
+    if (this.start?.kind === 'greeting') return 'the start';
+    return basis === 'text' ? 'sending' : 'end of speech';
   }
 }

@@ -1,4 +1,4 @@
-import { make, makeSvg } from '../parts/dom.js';
+import { make, makeSvg } from '../browser/dom.js';
 import { parts, spell } from './latency.js';
 
 /** @import { Latency } from '../../client/types/api.d.ts' */
@@ -16,6 +16,7 @@ const LEAST_WIDTH = 6;
  *
  * @param {Latency} latency
  * @param {object} about
+ * @param {string} about.since the event that the latency is measured from
  * @param {number | null} about.medianMs median of the session's turns so far that started the same
  *   way
  * @param {string | undefined} about.source name of the reply source
@@ -23,12 +24,12 @@ const LEAST_WIDTH = 6;
  * @param {boolean} about.isOpen
  * @returns {HTMLDetailsElement}
  */
-export function waterfall(latency, { medianMs, source, voice, isOpen }) {
+export function waterfall(latency, { since, medianMs, source, voice, isOpen }) {
   const all = parts(latency);
   const totalMs = Math.max(1, latency.total_ms);
-  const summary = make('summary', '', strip(all, totalMs), make('span', '', headline(latency, medianMs)));
+  const summary = make('summary', '', strip(all, totalMs), make('span', '', headline(latency, since, medianMs)));
   if (voice !== undefined) summary.append(voiceMeter(voice));
-  const table = make('table', '', make('caption', '', caption(latency)));
+  const table = make('table', '', make('caption', '', `Latency since ${since}`));
   for (const part of all) table.append(row(part.label, part.ms, bar(part, totalMs, LEAST_WIDTH)));
   table.append(row('Total', latency.total_ms));
   const made = make('details', 'waterfall', summary, table);
@@ -59,18 +60,13 @@ function voiceMeter({ similarity, basis }) {
 
 /**
  * @param {Latency} latency
+ * @param {string} since
  * @param {number | null} medianMs
  */
-function headline(latency, medianMs) {
+function headline(latency, since, medianMs) {
   const sent = typeof latency.first_audio_ms === 'number' ? 'Replied' : 'Ended';
   const reached = typeof latency.heard_ms === 'number' ? 'Heard' : sent;
-  const after = latency.basis === 'text' ? 'after sending' : 'after end of speech';
-  return `${reached} ${spell(latency.total_ms)} ${after}${medianMs === null ? '' : ` · median ${spell(medianMs)}`}`;
-}
-
-/** @param {Latency} latency */
-function caption(latency) {
-  return latency.basis === 'text' ? 'Latency since sending' : 'Latency since end of speech';
+  return `${reached} ${spell(latency.total_ms)} after ${since}${medianMs === null ? '' : ` · median ${spell(medianMs)}`}`;
 }
 
 /**

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatModel } from '../../../agents/chat.ts';
 import { adapter } from '../../../agents/chats/openai-chat.ts';
 import type { CallCost } from '../../../voices/calls/calls.ts';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
-import { openContext } from '../../../voices/calls/context.ts';
 import { chatConformance } from '../../conformance/chat.ts';
-import { secretKey, type Opened } from '../../conformance/upstream.ts';
+import { alone, behind } from '../../conformance/upstream.ts';
 import { replyEvents } from '../../fakes/servers/chat-server.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
+import { openEngine } from '../../rigs/voice-engine-rig.ts';
 import { fakeChat } from '../actor/stand-ins.ts';
 
 const signal = new AbortController().signal;
@@ -28,30 +27,22 @@ function openAt(
   care: CallPolicy = {},
   log?: (cost: CallCost) => void,
 ) {
-  const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'llama', ...options });
-  return adapter.open(
-    settings,
-    openContext('mind', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)], log }),
-  );
+  return openEngine(adapter, { baseUrl: `${server.url}/v1`, model: 'llama', ...options }, care, log);
 }
 
 chatConformance({
   title: 'the fake',
   says: /^Come in\.$/,
-  open: async (): Promise<Opened<ChatModel>> => ({
-    engine: fakeChat(['Come ', 'in.']),
-    [Symbol.asyncDispose]: async () => undefined,
-  }),
+  open: async () => alone(fakeChat(['Come ', 'in.'])),
 });
 
 chatConformance({
   title: 'openai-chat',
   says: /^Good evening, 先生。$/,
   behindServer: true,
-  async open(care?: CallPolicy): Promise<Opened<ChatModel>> {
+  async open(care?: CallPolicy) {
     const server = await openServer();
-    const upstream = { server, route: 'POST /v1/chat/completions' };
-    return { engine: openAt(server, {}, care), upstream, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    return behind(openAt(server, {}, care), server, 'POST /v1/chat/completions');
   },
 });
 
@@ -66,7 +57,7 @@ describe('chat model of the engines file', () => {
     await using server = await openServer();
     const costs: CallCost[] = [];
     await Array.fromAsync(openAt(server, {}, {}, (cost) => costs.push(cost)).chat([], { signal }));
-    expect(costs).toMatchObject([{ engine: 'mind', outcome: 'ok', inputTokens: 11, outputTokens: 7 }]);
+    expect(costs).toMatchObject([{ engine: 'voice', outcome: 'ok', inputTokens: 11, outputTokens: 7 }]);
     expect(JSON.stringify(costs)).not.toContain('evening');
   });
 
@@ -75,7 +66,7 @@ describe('chat model of the engines file', () => {
     server.breaks({ kind: 'status', status: 401 });
     const chatting = Array.fromAsync(openAt(server).chat([], { signal }));
     await expect(chatting).rejects.toMatchObject({
-      detail: expect.stringContaining('"apiKeyEnv" of the engine "mind"'),
+      detail: expect.stringContaining('"apiKeyEnv" of the engine "voice"'),
     });
   });
 

@@ -1,4 +1,4 @@
-import { array, assert, nat, property } from 'fast-check';
+import { array, assert, nat, property } from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { spokenText } from '../../../agents/chats/spoken-text.ts';
 import { speakerLabelFilter } from '../../../agents/output/speaker-labels.ts';

@@ -5,7 +5,7 @@ import { openOpenaiChat } from '../../../agents/chats/openai-chat.ts';
 import { withFallback } from '../../../agents/actor/fallback.ts';
 import { openAgents } from '../../../agents/actor/open.ts';
 import { buildPrompt } from '../../../agents/prompting/prompt.ts';
-import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
+import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import {
   fails,
@@ -193,7 +193,7 @@ describe('actor with functions', () => {
   async function play(exchange: Exchange, talk: readonly string[] = ['Will it rain?']): ReturnType<typeof replyParts> {
     server = await openChatServer(exchange);
     const model = openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' });
-    return replyParts(withFallback(actor(martha, model), retrievalAgent(martha)), talk, { toolbox });
+    return replyParts(withFallback(actor(martha, model), scriptedAgent(martha)), talk, { toolbox });
   }
 
   it('the actor calls a function after it has spoken, or without a word', async () => {

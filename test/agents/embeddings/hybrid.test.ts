@@ -9,12 +9,12 @@ import { openSharedEmbedder } from '../../../agents/embeddings/shared-embedder.t
 import { openPackSearch } from '../../../agents/prompting/pack-search.ts';
 import { loadCharacters } from '../../../characters/character.ts';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
-import { openContext } from '../../../voices/calls/context.ts';
 import { EngineError } from '../../../voices/engine.ts';
-import { itSurvivesFaults, secretKey, type Opened } from '../../conformance/upstream.ts';
+import { behind, itSurvivesFaults, secretKey } from '../../conformance/upstream.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 import { trigramEmbedder } from '../../fakes/models/trigram-embedder.ts';
 import { recallAtFive } from '../../bench/agents/recall-at-five.ts';
+import { openEngine } from '../../rigs/voice-engine-rig.ts';
 import { fakeChat, smallCharacter } from '../actor/stand-ins.ts';
 
 const { signal } = new AbortController();
@@ -52,11 +52,7 @@ function folded(point: Float32Array): number[] {
 }
 
 function openAt(server: EngineServer, care: CallPolicy = {}) {
-  const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'bge-m3' });
-  return adapter.open(
-    settings,
-    openContext('embeddings', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)] }),
-  );
+  return openEngine(adapter, { baseUrl: `${server.url}/v1`, model: 'bge-m3' }, care);
 }
 
 describe('embedding server', () => {
@@ -64,13 +60,9 @@ describe('embedding server', () => {
     {
       title: 'openai-embeddings',
       behindServer: true,
-      async open(care?: CallPolicy): Promise<Opened<Embedder>> {
+      async open(care?: CallPolicy) {
         const server = await openServer();
-        return {
-          engine: openAt(server, care),
-          upstream: { server, route },
-          [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-        };
+        return behind(openAt(server, care), server, route);
       },
     },
     async (engine) => {

@@ -1,9 +1,10 @@
+import { stockLines } from '../../../agents/scripted/stock-lines.ts';
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../../agents/actor/actor.ts';
 import type { ChatModel, Message } from '../../../agents/chat.ts';
 import { withFallback } from '../../../agents/actor/fallback.ts';
 import { withGuardrail } from '../../../agents/guardrails/guardrail.ts';
-import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
+import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
 import { cardSchema } from '../../../characters/card.ts';
 import { openGuardrail } from '../../../agents/guardrails/guardrail-rules.ts';
 import { loadCharacters } from '../../../characters/character.ts';
@@ -45,11 +46,13 @@ async function attackWith({
     ...(by === 'memory' ? { memories: [text] } : {}),
   };
   let spoken = '';
-  const guarded = withFallback(withGuardrail(actor(character, chat)), retrievalAgent({ ...character, lines: [] }));
+  const guarded = withFallback(withGuardrail(actor(character, chat)), scriptedAgent({ ...character, lines: [] }));
   for await (const part of guarded.reply(asHistory([said]), options))
     if (part.type === 'text-delta') spoken += part.text;
   return { spoken: spoken.trim(), asked: chat.asked[0] ?? [], evasions: character.evasions };
 }
+
+const declines = ['en', 'zh'].flatMap((language) => Object.values(stockLines(language).shapes).flat());
 
 describe('attacks on the role', () => {
   it('the attack list has at least sixty entries, in English and Chinese, of every kind', () => {
@@ -60,8 +63,8 @@ describe('attacks on the role', () => {
 
   it.each(attacks)('the guardrail recognizes an attack by $by: $text', async (attack) => {
     const { spoken, asked, evasions } = await attackWith(attack);
-    // A model that gave in is not spoken; one of the character's evasions replaces its reply.
-    expect(evasions).toContain(spoken);
+    // A model that gave in is not spoken; an evasion replaces its reply: the character's, or a stock line.
+    expect([...evasions, ...declines]).toContain(spoken);
     expectShape(attack, asked);
   });
 

@@ -1,7 +1,7 @@
-import { array, assert, nat, property } from 'fast-check';
+import { array, assert, nat, property } from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { emotionTags } from '../../../agents/output/emotion-tags.ts';
-import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
+import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
 import { actor } from '../../../agents/actor/actor.ts';
 import { emotions } from '../../../characters/emotion.ts';
 import type { Emotion } from '../../../server/client/types/api.d.ts';
@@ -73,7 +73,7 @@ describe('emotion tags', () => {
 describe('pack line', () => {
   it('a pack line carries its emotion if the pack states one', async () => {
     const line = { asks: ['Where is your husband?'], reply: 'Drowned, these ten years.', emotion: 'sad' as const };
-    const parts = await replyParts(retrievalAgent(smallCharacter({ lines: [line] })), line.asks);
+    const parts = await replyParts(scriptedAgent(smallCharacter({ lines: [line] })), line.asks);
     expect(parts).toContainEqual({ type: 'text-delta', text: 'Drowned, these ten years.', emotion: 'sad' });
   });
 });

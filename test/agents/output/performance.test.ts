@@ -1,4 +1,4 @@
-import { array, assert, nat, property } from 'fast-check';
+import { array, assert, nat, property } from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../../agents/actor/actor.ts';
 import { performanceScript, type PerformancePart, type ScriptForm } from '../../../agents/output/performance.ts';

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../agents/chat.ts';
+import { calmFeelings } from '../../../agents/feelings.ts';
 import { actor } from '../../../agents/actor/actor.ts';
 import { recipeNames } from '../../../agents/recipe-names.ts';
 import { recipeFor, recipes } from '../../../agents/recipes/recipes.ts';
@@ -56,6 +57,18 @@ describe.each(recipeNames)('recipe %s', (name) => {
     expect(system).toContain('孙悟空');
   });
 
+  it('a recipe’s prompt for a Chinese character has no English labels, with feelings, functions, a scene and others', () => {
+    const feelings = { emotions: { ...calmFeelings.emotions, anger: 9 }, intimacy: 9 };
+    const others = [{ name: '八戒', profile: '好吃懒做。' }];
+    const given = { scene: '夜里，山脚下。', hasTools: true, feelings, others, motivation: '他想走。' };
+    const { messages } = recipeFor(wukong, name)(asHistory(['你好']), given);
+    // Tags are the same in all languages, and so is MBTI.
+    const text = messages.map((message) => message.text).join('\n');
+    expect(text.replaceAll(/\[[a-z]+\]|<\/?notes>|MBTI|[EI][NS][FT][JP]/gu, '').match(/[A-Za-z]{2,}/gu) ?? []).toEqual(
+      [],
+    );
+  });
+
   it('a recipe’s prompt offers functions if there are some', () => {
     expect(systemOf(prompt(asHistory(talk), { hasTools: true }).messages)).toContain('functions');
   });
@@ -77,6 +90,42 @@ describe('recipes against their papers', () => {
     expect([sampling, maxTokens]).toEqual([{ temperature: 0.7, topP: 0.95 }, 200]);
     expect(systemOf(recipeFor(martha, 'rolegpt')([], {}).messages)).toContain('Mind the step.');
   });
+
+  it('rolegpt: there are exactly five examples, ranked by their questions alone, though none has a word of the message', () => {
+    const lines = ['rain', 'bread', 'ghosts', 'wages', 'horses', 'the bridge'].map((about, at) => ({
+      asks: [`What of ${about}?`],
+      reply: at === 5 ? 'Zephyr, zephyr, zephyr.' : `Of ${about} I know enough.`,
+    }));
+    const keeper = { ...martha, lines };
+    const asked = (message: string): string[] =>
+      recipeFor(keeper, 'rolegpt')(asHistory([message]), {}).messages.flatMap(({ role, text }) =>
+        role === 'user' ? [text] : [],
+      );
+    expect(asked('Zephyr')).toHaveLength(6);
+    expect(asked('Zephyr')).not.toContain('What of the bridge?');
+    expect(asked('Are there horses?').at(-2)).toBe('What of horses?');
+  });
+
+  it.each(['rolegpt', 'speechrole', 'chatharuhi'] as const)(
+    '%s: the model is told in the second person who it is, if the card says so, and its catchphrases',
+    (name) => {
+      const description2 = 'You keep the Blue Boar on the coach road, and have buried two husbands.';
+      const system = systemOf(recipeFor({ ...martha, description2 }, name)(asHistory(talk), {}).messages);
+      expect(system).toContain(`${description2} Your catchphrases: "Mind the step."`);
+      expect(system).not.toContain(martha.profile);
+      expect(systemOf(recipeFor(martha, name)(asHistory(talk), {}).messages)).toContain(martha.profile);
+      const told = systemOf(recipeFor(wukong, name)(asHistory(['你好']), {}).messages);
+      expect(told).toContain(wukong.description2);
+      expect(told).not.toContain(wukong.profile);
+    },
+  );
+
+  it.each(['rolegpt', 'speechrole', 'chatharuhi'] as const)(
+    '%s: the catchphrases of a Chinese character have a Chinese label',
+    (name) => {
+      expect(systemOf(recipeFor(wukong, name)(asHistory(['你好']), {}).messages)).toContain('你的口头禅：');
+    },
+  );
 
   it('speechrole: the model acts as a person of a profession whose description it gets; the conversation is sent unchanged', () => {
     const { messages, sampling } = recipeFor(martha, 'speechrole')(asHistory(talk), {});

@@ -1,4 +1,14 @@
-import { assert, constantFrom, array, integer, oneof, property, record, string, constant } from 'fast-check';
+import {
+  assert,
+  constantFrom,
+  array,
+  integer,
+  oneof,
+  property,
+  record,
+  string,
+  constant,
+} from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { emotionOf, feel, feelingsInWords, rounded, type FeltEvent } from '../../../agents/scene/feel.ts';
 import { calmFeelings, type Feelings } from '../../../agents/feelings.ts';

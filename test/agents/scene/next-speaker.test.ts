@@ -148,9 +148,9 @@ describe('next speaker by an LLM', () => {
     },
   );
 
-  it('the LLM may end the scene, but only after five turns', async () => {
-    expect(await says('<END CHAT>', { ...asked, turns: 4 })).toEqual(nextByAddress(asked));
-    expect(await says('<END CHAT>', { ...asked, turns: 5 })).toBe('end');
+  it('the LLM may end the scene, but only after six turns, as in CoSER', async () => {
+    expect(await says('<END CHAT>', { ...asked, turns: 5 })).toEqual(nextByAddress(asked));
+    expect(await says('<END CHAT>', { ...asked, turns: 6 })).toBe('end');
   });
 
   it('the next speaker is found by address if the LLM fails', async () => {

@@ -39,18 +39,22 @@ const talkers = 4;
 const [deletes, erases] = [2, 3];
 const answer = 'One two three.';
 
+/** Up to this long after the last turn that a life is given, so that the kill also falls into writing. */
+const mostAfterMs = 10;
+
 /**
- * Kills a server (SIGKILL) at random moments of continuous conversations, `kills` times with the same file. Checks
- * after each kill that the file opens and contains every acknowledged turn exactly once.
+ * Kills a server (SIGKILL) at random moments of continuous conversations, `kills` times with the same file: shortly
+ * after a random turn, the `mostTurns`-th at the latest. Checks after each kill that the file opens and contains every
+ * acknowledged turn exactly once.
  */
-export async function killAtRandom(kills: number, mostLifeMs: number): Promise<KillReport> {
+export async function killAtRandom(kills: number, mostTurns: number): Promise<KillReport> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-kill-'));
   const told: Told = { acknowledged: new Set(), uncertain: new Set(), deleted: new Set() };
   const { acknowledged, deleted } = told;
   const report = { lost: 0, returned: 0, doubled: 0, unheard: 0, opened: [] as boolean[], openMs: [] as number[] };
   try {
     for (let life = 0; life < kills; life += 1) {
-      await oneLife(dataDir, life, Math.random() * mostLifeMs, told);
+      await oneLife(dataDir, life, Math.ceil(Math.random() * mostTurns), told);
       const began = performance.now();
       const kept = keptIn(dataDir);
       report.openMs.push(performance.now() - began);
@@ -85,8 +89,8 @@ function keptIn(dataDir: string): string[] | undefined {
   return kept;
 }
 
-/** Starts a server, runs all conversations, and kills it `lifeMs` after the first reply. */
-async function oneLife(dataDir: string, life: number, lifeMs: number, told: Told): Promise<void> {
+/** Starts a server, runs all conversations, and kills it shortly after `turns` replies. */
+async function oneLife(dataDir: string, life: number, turns: number, told: Told): Promise<void> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'memory-server.ts'), dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -97,18 +101,24 @@ async function oneLife(dataDir: string, life: number, lifeMs: number, told: Told
     child.kill('SIGKILL');
     throw new Error(`the server did not start with memory on: ${String(line)}`);
   }
-  const talks = [...Array(talkers).keys()].map((talker) => talk(port, talker, life, told));
-  await Promise.race(talks.map(({ begun }) => begun));
-  await new Promise((resolve) => setTimeout(resolve, lifeMs));
+  const lived = Promise.withResolvers<void>();
+  let replies = 0;
+  const onReply = (): void => void ((replies += 1) === turns && lived.resolve());
+  const talks = [...Array(talkers).keys()].map((talker) => talk(port, talker, { life, told, onReply }));
+  await Promise.race([lived.promise, exited]);
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * mostAfterMs));
   child.kill('SIGKILL');
   await exited;
-  await Promise.all(talks.map(({ closed }) => closed));
+  await Promise.all(talks);
 }
 
 /** Sends typed turns, one after the other, until the connection breaks. */
-function talk(port: string, talker: number, life: number, told: Told) {
+function talk(
+  port: string,
+  talker: number,
+  { life, told, onReply }: { readonly life: number; readonly told: Told; readonly onReply: () => void },
+): Promise<void> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime?model=alice&user=user${talker}`);
-  const begun = Promise.withResolvers<void>();
   let turn = 0;
   let text = '';
   const send = (event: Record<string, unknown>): void => socket.send(JSON.stringify(event));
@@ -125,19 +135,13 @@ function talk(port: string, talker: number, life: number, told: Told) {
     if (type === 'session.created') ask();
     if (type !== 'response.done') return;
     told.acknowledged.add(`user${talker}: ${text} → ${answer}`);
-    begun.resolve();
+    onReply();
     if (turn % 5 === 0 && (talker === deletes || talker === erases))
       void forget(port, talker, told).then(ask, () => undefined);
     else ask();
   });
   socket.on('error', () => undefined);
-  const closed = new Promise<void>((resolve) => {
-    socket.once('close', () => {
-      begun.resolve();
-      resolve();
-    });
-  });
-  return { begun: begun.promise, closed };
+  return new Promise((resolve) => void socket.once('close', () => resolve()));
 }
 
 /** Deletes the last turn, or all; it counts as deleted once that is acknowledged. Throws if the server is gone. */
@@ -167,7 +171,7 @@ async function forget(port: string, talker: number, told: Told): Promise<void> {
 /** `--kills 200` unless given. */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> {
   const asked = args.includes('--kills') ? Number(args[args.indexOf('--kills') + 1]) : 200;
-  const report = await killAtRandom(asked, 400);
+  const report = await killAtRandom(asked, 60);
   const { acknowledged, lost, deleted, returned, doubled, unheard, opened, openMs } = report;
   const all = Array.from({ length: acknowledged }, (_, index) => index >= lost);
   yield shareOf('memory-kill', 'the file opens, whole, after kill -9', opened);

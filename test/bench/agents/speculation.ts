@@ -94,7 +94,10 @@ async function serve(
   engines: Engines,
   drafts: string,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
-  const config = readConfig({ flags: { port: '0', logLevel: 'silent', draftsPerTurn: drafts }, environment: {} });
+  const config = readConfig({
+    flags: { port: '0', logLevel: 'silent', speculativeRepliesPerTurn: drafts },
+    environment: {},
+  });
   const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
   const app = await buildApp({ config, engines, characters, version: '0' });
   await app.listen({ host: '127.0.0.1', port: 0 });

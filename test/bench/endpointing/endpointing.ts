@@ -1,9 +1,15 @@
-import { probabilityOf, textLogit } from '../../../voices/turn-detectors/completeness.ts';
-import { endpointingTimeoutMs } from '../../../voices/turn-detector.ts';
-import { openProsody } from '../../../voices/turn-detectors/prosody.ts';
+import { endpointingTimeoutMs, longerPauses } from '../../../voices/turn-detector.ts';
+import { probabilityOf } from '../../../voices/turn-detectors/end-of-turn.ts';
+import { soundLogit } from '../../../voices/turn-detectors/sound.ts';
+import { wordsLogit } from '../../../voices/turn-detectors/words.ts';
 import { randomFrom } from '../kit/random.ts';
 import { pauseCases, type PauseCase } from './endpointing-cases.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
+import { heldOutRows } from './held-out-lines.ts';
+import { calibrationPlot, judged, realSpeechRows } from './speech/real-speech.ts';
+import { speechCases } from './speech/speech-cases.ts';
+import { readSpeechFolder } from './speech/speech-folder.ts';
+import { workRows } from './speech/work-of-a-pause.ts';
 
 const bench = 'endpointing';
 const leastMs = 200;
@@ -11,50 +17,54 @@ const mostMs = 2_500;
 /** Mean delays at which the rate of false cut-offs is reported. */
 const budgetsMs = [300, 400, 600, 1_000];
 /** Rates of false cut-offs at which the delay is reported. */
-const tolerances = [0.05, 0.1];
+const tolerances = [0.08, 0.1];
 const resamples = 400;
 
-/**
- * Distribution of pauses inside a turn: log-logistic, with a median of 450 ms (that of the 13 real ones here) and 1.4 s
- * at 95 % (two-channel telephone speech, livekit/agents #3640). Quantiles from 1 % to 99 %.
- */
-const medianPauseMs = 450;
-const steepness = Math.log(19) / Math.log(1_400 / medianPauseMs);
-const pauseLengthsMs = Array.from({ length: 99 }, (_, index) => {
-  const share = (index + 1) / 100;
-  return medianPauseMs * (share / (1 - share)) ** (1 / steepness);
-});
+/** Lengths of pauses inside a turn, as the waits assume them: quantiles from 1 % to 99 %. */
+const pauseLengthsMs = Array.from({ length: 99 }, (_, index) => quantileMs((index + 1) / 100));
+
+function quantileMs(share: number): number {
+  let lengthMs = 0;
+  while (longerPauses(lengthMs) > 1 - share) lengthMs += 1;
+  return lengthMs;
+}
 
 /** One end or pause, with the end-of-turn probability of each method. */
 interface Scored extends PauseCase {
   readonly completeness: Readonly<Record<Method, number>>;
 }
 
-const methods = ['text', 'voice', 'both'] as const;
+const methods = ['words', 'sound', 'both'] as const;
 type Method = (typeof methods)[number];
-const labels = { silence: 'silence', text: 'text', voice: 'voice (in sample)', both: 'both (in sample)' } as const;
 
 /**
- * False cut-offs against added delay. `silence`: a fixed threshold, the baseline. `text`, `voice`, `both`: the built-in
- * turn detector by the words, by the prosody, and by both: a turn that seems complete ends after 200 ms or somewhat
- * more, others after up to 2.5 s, see `endpointingTimeoutMs`; the threshold and the shortest wait are in brackets. The
- * text weights use no recording, but the prosody weights were fitted on these recordings, so `voice` and `both` are
- * optimistic: MEASURED.md has the figures with prosody weights fitted on the other recordings. Real pauses and gaps
- * between words have the same weight. `median` is the figure over all recordings; p95 and p99 are upper bounds from a
- * bootstrap over recordings. n counts ends, pauses and gaps.
+ * Ends and pauses of real speech, if there is a folder of it (`--speech DIR` or `DRAMATIS_SPEECH_DIR`, see
+ * `speech/SOURCES.md`), with a plot of the calibration on stderr. `--half tuned`: of the speakers on whom weights were
+ * fitted. `--cases FILE`: keeps what was heard for the next run, and for `speech/train.py`. `--every N`: hears one of N
+ * turns without pauses, 8 unless given. `--only real`: no more than that. See `realSpeechRows`.
+ *
+ * Then the words alone on lines of packs, see `held-out-lines.ts`, the work of a pause, and eleven recordings: false
+ * cut-offs against added delay. `silence`: a fixed threshold, the baseline. `words`, `sound`, `both`: the built-in
+ * turn detector, with the wait of the least expected cost, see `endpointingTimeoutMs`; the cost of a cut-in and the shortest
+ * wait are in brackets. Real pauses and gaps between words have the same weight. `median` is the figure over all
+ * recordings; p95 and p99 are upper bounds from a bootstrap over recordings. n counts ends, pauses and gaps.
  */
-export async function* run(): AsyncIterable<BenchRow> {
+export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
+  yield* spokenRows(args);
+  if (optionOf(args, 'only') === 'real') return;
+  yield* heldOutRows();
+  yield* workRows();
   const cases = await pauseCases();
   if (cases.length === 0) return;
-  const detector = openProsody();
-  const { signal } = new AbortController();
-  const scored = await Promise.all(
-    cases.map(async (one): Promise<Scored> => {
-      const voice = await detector.endOfTurnProbability(one.turn, { signal });
-      const both = await detector.endOfTurnProbability(one.turn, { signal, text: one.text });
-      return { ...one, completeness: { text: probabilityOf(textLogit(one.text)), voice, both } };
-    }),
-  );
+  const scored = cases.map((one): Scored => {
+    const [words, sound] = [wordsLogit(one.text), soundLogit(one.turn)];
+    const completeness = {
+      words: probabilityOf({ words }),
+      sound: probabilityOf({ sound }),
+      both: probabilityOf({ words, sound }),
+    };
+    return { ...one, completeness };
+  });
   const english = scored.filter(({ file }) => !/^(zh|aishell)/.test(file));
   const groups = {
     all: scored,
@@ -62,8 +72,30 @@ export async function* run(): AsyncIterable<BenchRow> {
     'English, real pauses': english.filter(({ kind }) => kind !== 'gap'),
   };
   for (const [group, known] of Object.entries(groups)) {
-    for (const method of ['silence', ...methods] as const) yield* rowsOf(known, method, `${group}, ${labels[method]}`);
+    for (const method of ['silence', ...methods] as const) yield* rowsOf(known, method, `${group}, ${method}`);
   }
+}
+
+async function* spokenRows(args: readonly string[]): AsyncIterable<BenchRow> {
+  const directory = optionOf(args, 'speech') ?? process.env['DRAMATIS_SPEECH_DIR'];
+  if (directory === undefined) {
+    console.error('No folder of real speech: name one with --speech or DRAMATIS_SPEECH_DIR (see speech/SOURCES.md).');
+    return;
+  }
+  const half = optionOf(args, 'half') ?? 'held-out';
+  const turns = readSpeechFolder(directory).filter((turn) => turn.half === half);
+  const cache = optionOf(args, 'cases');
+  const every = Number(optionOf(args, 'every') ?? 8);
+  const cases = [];
+  for await (const one of speechCases(turns, { every, ...(cache === undefined ? {} : { cache }) }))
+    cases.push(judged(one));
+  yield* realSpeechRows(cases);
+  console.error(calibrationPlot(cases));
+}
+
+function optionOf(args: readonly string[], name: string): string | undefined {
+  const place = args.indexOf(`--${name}`);
+  return place < 0 ? undefined : args[place + 1];
 }
 
 /**
@@ -78,8 +110,8 @@ function* rowsOf(cases: readonly Scored[], method: Method | 'silence', name: str
     best: Point & { readonly setting: Setting },
     measure: (point: Point) => number,
   ): BenchRow => {
-    const { threshold, leastMs } = best.setting;
-    const how = method === 'silence' ? '' : ` [${threshold.toFixed(2)}, ${Math.round(leastMs)} ms]`;
+    const { cutInCostMs, leastMs } = best.setting;
+    const how = method === 'silence' ? '' : ` [${cutInCostMs}, ${Math.round(leastMs)} ms]`;
     const values = draws.map((draw) => measure(pointOf(draw, method, best.setting)));
     const spread = summarize(bench, `${name}, ${goal}${how}`, unit, values);
     return { ...spread, n: cases.length, median: Math.round(measure(best) * 10) / 10 };
@@ -92,10 +124,9 @@ function* rowsOf(cases: readonly Scored[], method: Method | 'silence', name: str
     yield row(`delay ≤ ${budgetMs} ms`, '% cut off', best, ({ cutOff }) => 100 * cutOff);
   }
   for (const share of tolerances) {
-    const best = leastOf(
-      curve.filter(({ cutOff }) => cutOff <= share),
-      ({ delayMs }) => delayMs,
-    );
+    const reached = curve.filter(({ cutOff }) => cutOff <= share);
+    if (reached.length === 0) continue;
+    const best = leastOf(reached, ({ delayMs }) => delayMs);
     yield row(`cut off ≤ ${share * 100} %`, 'ms delay', best, ({ delayMs }) => delayMs);
   }
 }
@@ -107,7 +138,7 @@ interface Point {
 }
 
 interface Setting {
-  readonly threshold: number;
+  readonly cutInCostMs: number;
   readonly leastMs: number;
 }
 
@@ -115,15 +146,15 @@ interface Setting {
 function settingsOf(method: Method | 'silence'): Setting[] {
   const steps = (count: number): number[] => Array.from({ length: count }, (_, index) => index / (count - 1));
   if (method === 'silence')
-    return steps(93).map((step) => ({ threshold: 1, leastMs: leastMs + (mostMs - leastMs) * step }));
-  return [0, 100, 200, 400, 600, 800, 1_000, 1_400].flatMap((more) =>
-    steps(40).map((step) => ({ threshold: probabilityOf(-4 + 8 * step), leastMs: leastMs + more })),
+    return steps(93).map((step) => ({ cutInCostMs: 0, leastMs: leastMs + (mostMs - leastMs) * step }));
+  return [0, 100, 200, 400].flatMap((more) =>
+    steps(40).map((step) => ({ cutInCostMs: Math.round(100 * 200 ** step), leastMs: leastMs + more })),
   );
 }
 
-function pointOf(cases: readonly Scored[], method: Method | 'silence', { threshold, leastMs }: Setting): Point {
+function pointOf(cases: readonly Scored[], method: Method | 'silence', { cutInCostMs, leastMs }: Setting): Point {
   const waitOf = ({ completeness }: Scored): number =>
-    method === 'silence' ? leastMs : endpointingTimeoutMs(completeness[method], { leastMs, mostMs, threshold });
+    method === 'silence' ? leastMs : endpointingTimeoutMs(completeness[method], { leastMs, mostMs, cutInCostMs });
   const cut = (one: Scored): number => {
     const waitMs = waitOf(one);
     return pauseLengthsMs.filter((lengthMs) => lengthMs > waitMs).length / pauseLengthsMs.length;

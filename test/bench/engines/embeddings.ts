@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { concatSamples, type AudioFrame } from '../../../voices/audio.ts';
 import { kaldiFbank } from '../../../voices/dsp/fbank.ts';
-import { ffmpegPath } from '../../../voices/dsp/ffmpeg.ts';
+import { findFfmpeg } from '../../../voices/dsp/ffmpeg.ts';
 import { openDnsmos } from '../../../voices/quality/dnsmos.ts';
 import { dnsmosMel, dnsmosWindowSamples } from '../../../voices/quality/dnsmos-features.ts';
 import { resample } from '../../../voices/dsp/resampler.ts';
@@ -85,7 +85,7 @@ async function* resampling(folder: string): AsyncIterable<BenchRow> {
 async function ffmpegSeconds(file: string, from: number): Promise<number> {
   const input = ['-f', 'f32le', '-ar', String(from), '-ac', '1', '-i', file];
   const output = ['-ar', '16000', '-f', 'f32le', '-y', '/dev/null'];
-  const { stderr } = await promisify(execFile)(await ffmpegPath(), [
+  const { stderr } = await promisify(execFile)((await findFfmpeg()).path, [
     '-benchmark',
     '-threads',
     '1',

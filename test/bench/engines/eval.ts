@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { reportHtml } from '../../../eval/report/report.ts';
+import { reportHtml } from '../../../eval/speechrole/sections/report.ts';
 import { readRun } from '../../../eval/speechrole/run-view.ts';
 import { summarizeRun } from '../../../eval/speechrole/summary/summary.ts';
 import { makeJudgedSet } from '../../eval/judged-set.ts';
 import { evaluate, runOf } from '../../rigs/eval-rig.ts';
+import { sampleHeap } from '../kit/heap.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 
 const bench = 'eval';
@@ -28,19 +27,13 @@ export async function* run(): AsyncIterable<BenchRow> {
     const set = await makeJudgedSet(folder);
     const [{ url }] = (await once(judge, 'message')) as [{ url: string }];
     const out = path.join(folder, 'run');
-    const memory: number[] = [];
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
-    const sampler = setInterval(() => {
-      collectGarbage();
-      memory.push(process.memoryUsage().heapUsed / 2 ** 20);
-    }, 2_000);
+    const heap = sampleHeap();
     const cpuBefore = process.cpuUsage();
     const startMs = performance.now();
     await evaluate(runOf(set, url, out, ['--protocol', 'v1', '--judge-concurrency', String(concurrency)]));
     const tookMs = performance.now() - startMs;
     const cpu = process.cpuUsage(cpuBefore);
-    clearInterval(sampler);
+    heap.stop();
     yield summarize(bench, 'CPU of the harness per judged item', 'ms', [(cpu.user + cpu.system) / 1_000 / items]);
     yield summarize(bench, `wall clock over what a judge of ${delayMs} ms takes, per item and place`, 'ms', [
       (tookMs * concurrency) / items - delayMs,
@@ -48,9 +41,7 @@ export async function* run(): AsyncIterable<BenchRow> {
     yield summarize(bench, `throughput, of ${concurrency} places all the time`, '%', [
       (100 * items * delayMs) / concurrency / tookMs,
     ]);
-    const half = memory.length >> 1;
-    yield summarize(bench, 'heap after collection, first half', 'MiB', memory.slice(0, half));
-    yield summarize(bench, 'heap after collection, second half', 'MiB', memory.slice(half));
+    yield* heap.rows(bench);
     judge.send('faults');
     const [{ faults }] = (await once(judge, 'message')) as [{ faults: Record<string, number> }];
     const { health } = summarizeRun(await readRun(out));

@@ -15,6 +15,10 @@ const selectiveForMs = 1_000;
 const silentForMs = 2_000;
 const tickMs = 200;
 
+/** Turns that end with a sentence, by their transcripts; others are fragments of read sentences, at whose ends waiting is right. */
+const wholeSentences =
+  /^(?:LJ001-0002|jfk\.wav@8|libri-1998|libri-2412-153948-0000|libri-2412-153948-0001\.flac@7|vad-labelled)/;
+
 /** Time span of the user's speech, or of the noise if there is no voice, from the start of the scene. */
 function userSpan({ scene, observed }: Played): Span {
   const { startMs, endMs } = observed;
@@ -108,6 +112,10 @@ export function* panelOf(all: readonly Played[]): Iterable<BenchRow | BenchShare
   yield* turnRows(of('turn'), 'turn');
   yield* turnRows(of('turn with pauses'), 'turn with pauses');
   yield* turnRows(of('turn', 'turn with pauses'), 'all turns');
+  yield* turnRows(
+    of('turn').filter(({ scene }) => wholeSentences.test(scene.source)),
+    'complete turns',
+  );
   yield* turnRows(of('interruption').filter(yielded), 'interruption, after yielding');
 }
 

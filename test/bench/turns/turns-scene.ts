@@ -5,7 +5,7 @@ import { cascade } from '../../../server/responders/responder.ts';
 import { Session } from '../../../server/session/session.ts';
 import { bargeInMs, defaultTurnDetection } from '../../../server/session/contract/settings.ts';
 import type { EmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
-import { openProsody } from '../../../voices/turn-detectors/prosody.ts';
+import { endOfTurnProbability, pauseOf } from '../../../voices/turn-detectors/end-of-turn.ts';
 import type { Vad } from '../../../voices/vad.ts';
 import {
   simulatedRecognizer,
@@ -143,7 +143,10 @@ function openScene({ character, client, says }: Scene, stage: SceneResources, ti
       voice,
     }),
     vad: simulatedVad(time, stage.vad),
-    turnDetector: openProsody(),
+    turnDetector: {
+      name: 'words and prosody',
+      endOfTurnProbability: (turn, known) => Promise.resolve(endOfTurnProbability(pauseOf(turn, known))),
+    },
     clock: time,
     settings: {
       scene: '',
@@ -153,7 +156,7 @@ function openScene({ character, client, says }: Scene, stage: SceneResources, ti
       turnDetection: defaultTurnDetection(character.turnTaking),
     },
     bargeInMs: bargeInMs(character.turnTaking),
-    draftsPerTurn: 3,
+    speculativeRepliesPerTurn: 3,
     stopsAtOnce: client === 'holds',
     aheadMs: 400,
     keptAudioMs: 60_000,

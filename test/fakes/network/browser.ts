@@ -25,12 +25,16 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** Opens a browser that makes no requests of its own. Its microphone plays a recording, if a file is given. */
-export async function openBrowser(microphone?: string): Promise<TestBrowser> {
+/**
+ * Opens a browser that makes no requests of its own. Its microphone plays a recording, if a file is given; `flags` are
+ * more flags of Chromium.
+ */
+export async function openBrowser(microphone?: string, flags: readonly string[] = []): Promise<TestBrowser> {
   const browser = await chromium.launch({
     executablePath,
     args: [
       '--no-sandbox',
+      ...flags,
       '--disable-gpu',
       '--disable-quic',
       '--no-first-run',

@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { CallCount } from './call-count.ts';
-import { sendAnswer, type Answer, type Fault } from './faults.ts';
+import { CallCount, sendAnswer, type Answer, type Fault } from './faults.ts';
 
 /** A request of a client. */
 export interface SeenRequest {
@@ -79,7 +78,8 @@ export async function openEngineServer(
       const route = `${seen.method} ${seen.path}`;
       const answer = routes[route];
       if (answer === undefined) return sendAnswer(response, nothingHere(seen.method));
-      return sendAnswer(response, await answer(seen), calls.faultFor(route));
+      const given = await answer(seen);
+      return sendAnswer(response, given, calls.faultFor(route) ?? given.fails);
     });
   });
   server.on('connection', () => (calls.connections += 1));

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CallCount } from './call-count.ts';
+import { CallCount, cut, type Fault } from './faults.ts';
 import type { EngineServer, SeenRequest } from './engine-server.ts';
-import { cut, type Fault } from './faults.ts';
 import { tone } from '../vad.ts';
 
 /** Deviations of the server from its default behaviour. */

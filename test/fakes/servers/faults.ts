@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import type { EngineErrorCode } from '../../../voices/engine.ts';
+import type { EngineServer, Message, SeenRequest } from './engine-server.ts';
 
 type Piece = string | Uint8Array;
 
@@ -12,6 +13,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** Each piece is a separate write. */
   readonly body?: Piece | Iterable<Piece> | AsyncIterable<Piece>;
+  /** Failure of the server itself in this answer. */
+  readonly fails?: Fault;
 }
 
 /** A fault injected into a response. `after`: the part of the body, 0 to 1, that still gets through. */
@@ -40,6 +43,7 @@ export interface FaultCase {
 }
 
 const impatient: CallPolicy = { timeouts: { connectMs: 200, firstByteMs: 200, betweenBytesMs: 200 }, retries: 0 };
+
 const lost: readonly EngineErrorCode[] = ['ENGINE_UNAVAILABLE', 'ENGINE_BAD_REPLY'];
 
 /** Faults of engine servers seen in the field. */
@@ -164,5 +168,54 @@ export function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer>
     const size = sizes[turn % sizes.length] ?? 1;
     yield bytes.subarray(at, at + size);
     at += size;
+  }
+}
+
+/** Records the calls to an in-test server of any protocol, and decides which answers fail. */
+export class CallCount implements Omit<EngineServer, 'url' | typeof Symbol.asyncDispose> {
+  readonly requests: SeenRequest[] = [];
+  lastSocketMessages: readonly Message[] = [];
+  connections = 0;
+  mostAtOnce = 0;
+  open = 0;
+  abandoned = 0;
+  abandonedAtMs: number | undefined;
+  /** The fault to inject, and the number of answers that it still affects. */
+  breakage: { readonly fault: Fault; readonly route: string | undefined; times: number } | undefined;
+  readonly #onBreak: (fault: Fault) => void;
+
+  /** `onBreak` is called with each new fault, for faults that affect connections. */
+  constructor(onBreak: (fault: Fault) => void = () => undefined) {
+    this.#onBreak = onBreak;
+  }
+
+  /** Counts a call. Returns the function that ends it. */
+  begin(): (isComplete: boolean) => void {
+    this.open += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.open);
+    return (isComplete) => {
+      this.open -= 1;
+      if (isComplete) return;
+      this.abandoned += 1;
+      this.abandonedAtMs = performance.now();
+    };
+  }
+
+  /** Fault for the next answer of a route, if any. */
+  faultFor(route: string): Fault | undefined {
+    const { breakage } = this;
+    if (breakage === undefined || breakage.times <= 0) return undefined;
+    if (breakage.route !== undefined && breakage.route !== route) return undefined;
+    breakage.times -= 1;
+    return breakage.fault;
+  }
+
+  breaks(fault: Fault, options: { readonly times?: number | undefined; readonly route?: string } = {}): void {
+    this.breakage = { fault, route: options.route, times: options.times ?? Infinity };
+    this.#onBreak(fault);
+  }
+
+  mends(): void {
+    this.breakage = undefined;
   }
 }

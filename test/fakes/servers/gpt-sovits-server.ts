@@ -16,7 +16,8 @@ export async function openGptSovitsServer(
 ): Promise<EngineServer> {
   const { sampleRate = 32_000, clips, stumbles = false } = options;
   return openEngineServer({
-    'GET /tts': () => refused('text is required'),
+    // It calls `text_lang.lower()` before it looks whether there is one.
+    'GET /tts': () => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: 'Internal Server Error' }),
     'POST /tts': (request) => {
       const asked = request.json();
       const complaint = complaintAbout(asked);
@@ -35,7 +36,7 @@ export async function openGptSovitsServer(
 }
 
 function complaintAbout(asked: Record<string, unknown>): string | undefined {
-  for (const field of ['text', 'text_lang', 'ref_audio_path', 'prompt_lang']) {
+  for (const field of ['ref_audio_path', 'text', 'text_lang', 'prompt_lang']) {
     if (typeof asked[field] !== 'string' || asked[field] === '') return `${field} is required`;
     if (field.endsWith('_lang') && !languages.includes(asked[field]))
       return `${field}: ${asked[field]} is not supported in version v2`;

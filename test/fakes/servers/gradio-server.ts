@@ -44,9 +44,10 @@ export async function openGradioServer(
     readonly prefixed?: boolean;
     /** Replaces the event with the result. */
     readonly instead?: string;
+    readonly sampleRate?: number;
   } = {},
 ): Promise<EngineServer> {
-  const { endpoints = { basic_tts: f5Inputs }, prefixed = true, instead } = options;
+  const { endpoints = { basic_tts: f5Inputs }, prefixed = true, instead, sampleRate = 24_000 } = options;
   const prefix = prefixed ? '/gradio_api' : '';
   let said = '';
   const calls = Object.entries(endpoints).flatMap(([name, inputs]) => {
@@ -70,7 +71,7 @@ export async function openGradioServer(
       (await request.form()).get('files') instanceof File ? json([uploadedTo]) : json({ detail: 'no files' }, 422),
     [`GET ${prefix}/file=/tmp/gradio/2c3d/audio.wav`]: () => ({
       headers: { 'content-type': 'audio/wav' },
-      body: wavOf(said, 24_000),
+      body: wavOf(said, sampleRate),
     }),
     ...Object.fromEntries(calls),
   });

@@ -11,8 +11,8 @@ export interface MoshiOptions {
   readonly says?: string;
   /** Words that it speaks over the user's speech. */
   readonly mutters?: string;
-  /** Handshake with versions, like the Rust server; otherwise a single byte, like the Python one. */
-  readonly longHandshake?: boolean;
+  /** Begins like the Rust server: its metadata, then a handshake with versions. The Python server sends a single byte. */
+  readonly beginsLikeRust?: boolean;
   /** Cuts its Ogg stream at this many bytes. */
   readonly cutsAt?: number;
   /** After this many frames it reports an error, or sends something that is not Ogg. */
@@ -75,7 +75,9 @@ async function serve(socket: WebSocket, options: MoshiOptions, heard: MoshiServe
     tell(writer.page(packets.slice(0, 1), 20));
     tell(writer.page(packets.slice(1), 20));
   };
-  socket.send(options.longHandshake === true ? Buffer.alloc(9) : Buffer.of(0));
+  const metadata = Buffer.from('\u0004{"text_temperature":0.8,"lm_model_file":"moshi"}');
+  if (options.beginsLikeRust === true) socket.send(metadata);
+  socket.send(options.beginsLikeRust === true ? Buffer.alloc(9) : Buffer.of(0));
   tell(writer.head());
   socket.on('message', (data: Buffer) => {
     if (data[0] !== 1) return;

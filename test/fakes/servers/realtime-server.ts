@@ -1,3 +1,4 @@
+import type { WebSocket } from 'ws';
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import { pcmOf } from '../server-audio.ts';
 
@@ -7,11 +8,12 @@ export interface RealtimeServer extends EngineServer {
 }
 
 /** Protocol variants: event names and the way audio is sent. */
-export type RealtimeShape = 'openai' | 'beta' | 'qwen' | 'glm';
+export type RealtimeShape = 'openai' | 'beta' | 'speaches' | 'qwen' | 'glm';
 
 const paths = {
   openai: 'WS /v1/realtime',
   beta: 'WS /v1/realtime',
+  speaches: 'WS /v1/realtime',
   qwen: 'WS /api-ws/v1/realtime',
   glm: 'WS /api/paas/v4/realtime',
 } as const;
@@ -22,8 +24,9 @@ export function realtimeRoute(shape: RealtimeShape): string {
 
 interface Told {
   readonly type: string;
-  readonly session?: { readonly output_modalities?: string[]; readonly modalities?: string[] };
+  readonly session?: { readonly output_modalities?: string[] } & SpeachesSession;
   readonly audio?: string;
+  readonly item?: { readonly content: readonly { readonly type: string; readonly transcript?: string }[] };
 }
 
 /** Opens a server for OpenAI's Realtime API, or one of its copies. It replies `says` to anything, or the error. */
@@ -33,6 +36,13 @@ export async function openRealtimeServer(
   shape: RealtimeShape = 'openai',
 ): Promise<RealtimeServer> {
   const told: RealtimeServer['told'] = [];
+  if (shape === 'speaches') {
+    const server = await openEngineServer(
+      {},
+      { [paths.speaches]: (socket) => speachesSession(socket, told, says, failsWith) },
+    );
+    return Object.assign(server, { told });
+  }
   const server = await openEngineServer(
     {},
     {
@@ -69,6 +79,72 @@ export async function openRealtimeServer(
     },
   );
   return Object.assign(server, { told });
+}
+
+interface SpeachesSession {
+  readonly input_audio_format?: string;
+  readonly output_audio_format?: string;
+  readonly turn_detection?: Record<string, unknown> | null;
+  readonly modalities?: string[];
+}
+
+/**
+ * A session of speaches, commit 870e1e1. It refuses a session without turn detection, reports fields that it does not
+ * take as errors and applies the others, ignores audio in items, and never answers an item of two parts.
+ */
+function speachesSession(socket: WebSocket, told: RealtimeServer['told'], says: string, failsWith?: string): void {
+  const tell = (event: object): void => socket.send(JSON.stringify(event));
+  const refuse = (code: string | null): void =>
+    tell({ type: 'error', error: { type: 'invalid_request_error', code, message: 'no: private' } });
+  const detectionFields = ['create_response', 'prefix_padding_ms', 'silence_duration_ms', 'threshold'];
+  let detection: Record<string, unknown> = { threshold: 0.9, create_response: true };
+  let speaks = true;
+  let bufferedBytes = 0;
+  let isStuck = false;
+  const respond = (): void => {
+    if (failsWith !== undefined) return refuse(failsWith);
+    tell({ type: 'response.created', response: { status: 'incomplete' } });
+    if (!isStuck) answer(tell, says, speaks, '');
+  };
+  const update = ({ turn_detection: wanted, ...session }: SpeachesSession): void => {
+    if (wanted === null) return refuse(null);
+    if (session.input_audio_format !== undefined) refuse(null);
+    if (session.output_audio_format !== undefined) refuse(null);
+    // An incomplete object is ignored; a complete one has a field that is not supported.
+    if (wanted !== undefined && detectionFields.every((name) => name in wanted)) {
+      refuse(null);
+      detection = wanted;
+    }
+    speaks = session.modalities?.includes('audio') ?? speaks;
+    tell({ type: 'session.updated', session: {} });
+  };
+  // Under load, `session.created` is lost: it is published before its sender listens.
+  socket.on('message', (data: Buffer) => {
+    const event = JSON.parse(data.toString('utf8')) as Record<string, unknown> & Told;
+    told.push(event);
+    const parts = event.item?.content ?? [];
+    switch (event.type) {
+      case 'session.update':
+        return update(event.session ?? {});
+      case 'conversation.item.create':
+        if (parts.some(({ type, transcript }) => type === 'input_audio' && transcript === undefined))
+          return refuse(null);
+        isStuck ||= parts.length !== 1;
+        return tell({ type: 'conversation.item.created', item: event.item });
+      case 'input_audio_buffer.append':
+        bufferedBytes += Buffer.from(event.audio ?? '', 'base64').length;
+        // Its own VAD would cut the speech, and fail at the commit.
+        isStuck ||= Number(detection['threshold']) < 1;
+        return;
+      case 'input_audio_buffer.commit':
+        if (bufferedBytes < 4_800) return refuse(null);
+        tell({ type: 'input_audio_buffer.committed' });
+        tell({ type: 'conversation.item.input_audio_transcription.completed', transcript: 'hello' });
+        return detection['create_response'] === true ? respond() : undefined;
+      default:
+        respond();
+    }
+  });
 }
 
 function answer(tell: (event: object) => void, says: string, speaks: boolean, prefix: 'output_' | ''): void {

@@ -2,15 +2,15 @@ import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Answer } from './faults.ts';
 import { pcmOf, wavOf } from '../server-audio.ts';
 
-/** A sidecar as defined by `voices/synthesizers/sidecar/openapi.json`, with a model at 22.05 kHz. */
+/** A sidecar as defined by `voices/synthesizers/sidecar/openapi.json`, with a model at 22.05 kHz unless given. */
 export async function openSidecarServer(
   options: {
     readonly voices?: readonly string[];
     readonly isLoading?: boolean;
+    readonly sampleRate?: number;
   } = {},
 ): Promise<EngineServer> {
-  const { voices = ['martha'], isLoading = false } = options;
-  const rate = 22_050;
+  const { voices = ['martha'], isLoading = false, sampleRate: rate = 22_050 } = options;
   return openEngineServer({
     'GET /health': () =>
       isLoading

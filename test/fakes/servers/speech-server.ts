@@ -2,30 +2,56 @@ import { openEngineServer, type EngineServer, type Route } from './engine-server
 import type { Answer } from './faults.ts';
 import { pcmOf, wavHeader, wavOf } from '../server-audio.ts';
 
-/** Audio formats of the in-test servers. */
-export type SpeechShape = 'pcm' | 'wav' | 'wav-open' | 'sse' | 'sse-wav-each' | 'sse-misaligned';
+/** Audio formats of the in-test servers. `asked`: headerless or WAV, as requested, which is what most servers do. */
+export type SpeechShape = 'asked' | 'pcm' | 'wav' | 'wav-open' | 'sse' | 'sse-wav-each' | 'sse-misaligned';
 
 /**
  * Opens a server with OpenAI's speech route, and the routes that compatible servers have besides it. Rejects voices it
  * was not given.
  */
 export async function openSpeechServer(
-  options: { readonly shape?: SpeechShape; readonly sampleRate?: number; readonly voices?: readonly string[] } = {},
+  options: {
+    readonly shape?: SpeechShape;
+    readonly sampleRate?: number;
+    readonly voices?: readonly string[];
+    /** Like speaches: an unknown voice gets 200, and the connection is cut; the model lists its voices. */
+    readonly listsVoices?: boolean | undefined;
+    /** Status for a request without the field `model`, which many servers require. */
+    readonly withoutModel?: number | undefined;
+    /** Status for an unknown voice. */
+    readonly unknownVoice?: number;
+  } = {},
 ): Promise<EngineServer> {
-  const { shape = 'pcm', sampleRate = 24_000, voices = [] } = options;
-  const sound = (text: string): Answer => answerOf(shape, text, sampleRate);
+  const {
+    shape = 'pcm',
+    sampleRate = 24_000,
+    voices = [],
+    listsVoices = false,
+    withoutModel,
+    unknownVoice = 404,
+  } = options;
+  const sound = (text: string, format?: unknown): Answer => {
+    if (shape !== 'asked') return answerOf(shape, text, sampleRate);
+    return answerOf(format === 'pcm' ? 'pcm' : 'wav-open', text, sampleRate);
+  };
   const known = [...voices];
   const json: Route = (request) => {
-    const { input, text, voice } = request.json();
+    const { input, text, voice, references, response_format: format } = request.json();
+    if (withoutModel !== undefined && request.json()['model'] !== 'small-voice')
+      return { status: withoutModel, headers: { 'content-type': 'application/json' }, body: '{"detail":"model"}' };
+    // SGLang-Omni opens the path of a clip on its own disk.
+    if (JSON.stringify(references ?? []).includes('"data:')) return { status: 500, body: 'no such file' };
     if (typeof voice === 'string' && voices.length > 0 && !known.includes(voice)) {
-      return { status: 404, headers: { 'content-type': 'application/json' }, body: '{"detail":"voice not found"}' };
+      if (listsVoices) return { headers: { 'content-type': 'audio/pcm' }, fails: { kind: 'cut', after: 0 } };
+      const headers = { 'content-type': 'application/json' };
+      return { status: unknownVoice, headers, body: '{"detail":"voice not found"}' };
     }
-    return sound(String(input ?? text));
+    return sound(String(input ?? text), format);
   };
   const form: Route = async (request) => {
     const data = await request.form();
     const text = data.get('input') ?? data.get('text');
-    return sound(typeof text === 'string' ? text : '');
+    return sound(typeof text === 'string' ? text : '', data.get('response_format'));
   };
   const either: Route = (request) =>
     request.headers['content-type']?.startsWith('multipart/') === true ? form(request) : json(request);
@@ -41,6 +67,12 @@ export async function openSpeechServer(
       if (file instanceof File) known.push(file.name);
       return { headers: { 'content-type': 'application/json' }, body: '{"message":"ok"}' };
     },
+    ...(listsVoices && {
+      'GET /v1/models/small-voice': () => ({
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ id: 'small-voice', voices: voices.map((name) => ({ name, id: name })) }),
+      }),
+    }),
     'GET /v1/models': () => ({
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ object: 'list', data: [{ id: 'small-voice', shutdown_date: '2027-01-06' }] }),
@@ -48,7 +80,7 @@ export async function openSpeechServer(
   });
 }
 
-function answerOf(shape: SpeechShape, text: string, sampleRate: number): Answer {
+function answerOf(shape: Exclude<SpeechShape, 'asked'>, text: string, sampleRate: number): Answer {
   const pcm = pcmOf(text, sampleRate);
   if (shape === 'pcm') return { headers: { 'content-type': 'audio/pcm' }, body: pieces(pcm, 4_001) };
   if (shape === 'wav') return { headers: { 'content-type': 'audio/wav' }, body: wavOf(text, sampleRate) };

@@ -1,4 +1,5 @@
 import { readWav } from '../../../voices/dsp/wav.ts';
+import { whisperLanguages } from '../../../voices/text/whisper-languages.ts';
 import { openEngineServer, type EngineServer, type Route, type SeenRequest } from './engine-server.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -40,10 +41,18 @@ function event(data: object): string {
  */
 export async function openTranscriptionServer(
   hearing: TranscriptionResult | (() => TranscriptionResult) = { text: 'hello there' },
+  /** True: refuses a request without the field `model`, as OpenAI, speaches and Xinference do. */
+  needsModel = false,
 ): Promise<EngineServer & { seconds(): Promise<number[]> }> {
   const transcribe: Route = async (request) => {
     const { text, language = 'english', segments, events } = typeof hearing === 'function' ? hearing() : hearing;
     const form = await request.form();
+    if (needsModel && form.get('model') !== 'whisper')
+      return { status: 422, headers: json, body: '{"detail":"model"}' };
+    const asked = form.get('language') ?? 'en';
+    // whisper.cpp looks the name of the language up, and crashes the request if there is none.
+    if (request.path === '/inference' && ![...whisperLanguages, 'auto'].some((language) => language === asked))
+      return { status: 500, body: '500 Internal Server Error\nbasic_string: construction from null is not valid' };
     const file = form.get('file');
     if (!(file instanceof File) || !file.name.endsWith('.wav'))
       return { status: 400, headers: json, body: '{"detail":"no file"}' };

@@ -12,9 +12,8 @@ import {
   type ServerUnaryCall,
 } from '@grpc/grpc-js';
 import { tritonService } from '../../../voices/calls/triton/triton.ts';
-import { CallCount } from './call-count.ts';
+import { CallCount, cut, type Fault } from './faults.ts';
 import type { EngineServer, SeenRequest } from './engine-server.ts';
-import { cut, type Fault } from './faults.ts';
 
 /** A request: inputs by name, as bytes. */
 export interface TritonRequest {
@@ -256,5 +255,6 @@ function asSeen(body: Record<string, unknown>): SeenRequest {
   const path = inferRoute.slice('POST '.length);
   const json = (): Record<string, unknown> => body;
   const form = (): Promise<FormData> => Promise.resolve(new FormData());
-  return { method: 'POST', path, query: new URLSearchParams(), headers: {}, bytes: Buffer.alloc(0), json, form };
+  const bytes = Buffer.concat((body['rawInputContents'] as Buffer[] | undefined) ?? []);
+  return { method: 'POST', path, query: new URLSearchParams(), headers: {}, bytes, json, form };
 }

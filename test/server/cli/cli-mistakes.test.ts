@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
 import { writeWav } from '../../../voices/dsp/wav.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 import { evaluate } from '../../rigs/eval-rig.ts';
@@ -53,6 +54,34 @@ describe('options', () => {
     expect(await dramatis(command, ...args, '--out', out)).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(`--out: there is no folder ${path.dirname(out)}.`),
+    });
+  });
+
+  it.each([
+    ['a missing folder', 'nowhere/out.json', /--out: there is no folder .*nowhere\. Create it, or choose another\.\n$/],
+    ['a file as folder', 'file/out.json', /--out: there is no folder .*file\. Create it, or choose another\.\n$/],
+    ['a folder', '.', /--out: .* is a folder\. Name a file\.\n$/],
+    ['a folder to be', 'nowhere/', /--out: .*nowhere is a folder\. Name a file\.\n$/],
+    // Not even root can write there.
+    ['an unwritable folder', '/proc/out.json', /--out: the folder \/proc cannot be written \(\w+\)\. Change its permi/],
+  ])('memory export says what is wrong with %s as its --out, and writes nothing', async (_name, out, says) => {
+    const place = path.join(folder, 'memories');
+    const store = new MemoryStore(memoryFile(place));
+    const turn = { session: 's', item: 'i', asked: 'I live in Leeds.', answered: '' };
+    store.record({ owner: '', user: 'bob', character: 'alice' }, turn, [], 0);
+    store.close();
+    await writeFile(path.join(place, 'file'), '');
+    const target = path.isAbsolute(out) ? out : `${place}${path.sep}${out}`;
+    const given = ['export', '--user', 'bob', '--data-dir', place, '--out', target];
+    expect(await dramatis('memory', ...given)).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(says) });
+    expect((await readdir(place)).toSorted()).toEqual(['file', 'memory']);
+  });
+
+  it('a full disk is an error of memory export, too', async () => {
+    const given = ['export', '--user', 'bob', '--data-dir', path.join(folder, 'memories'), '--out', '/dev/full'];
+    expect(await dramatis('memory', ...given)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^dramatis memory: The disk is full/),
     });
   });
 

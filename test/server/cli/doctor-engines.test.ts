@@ -3,7 +3,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, expect, it } from 'vitest';
 import { checkPlannedEngines } from '../../../server/cli/doctor/engines.ts';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
-import type { EngineServer } from '../../fakes/servers/engine-server.ts';
+import { readWav } from '../../../voices/dsp/wav.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 import type { Fault } from '../../fakes/servers/faults.ts';
 import { openChatAudioServer } from '../../fakes/servers/chat-audio-server.ts';
 import { openCosyvoiceServer } from '../../fakes/servers/cosyvoice-server.ts';
@@ -50,9 +51,12 @@ async function findings(file: string, environment: Readonly<Record<string, strin
 it('reports engines that work with their latency', async () => {
   await using servers = await openCascadeServers();
   expect(await findings(servers.file)).toEqual([
-    expect.stringMatching(/^✓ ASR ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; transcribes after \d+ ms$/),
+    expect.stringMatching(
+      /^✓ ASR ear openai-transcriptions: 127\.0\.0\.1:\d+ has whisper; hears “hello there” in “Good evening\.” after \d+ ms$/,
+    ),
     expect.stringMatching(/^✓ LLM llama openai-chat: 127\.0\.0\.1:\d+ has llama; answers after \d+ ms$/),
     expect.stringMatching(/^✓ TTS mouth openai-speech: .* synthesizes after \d+ ms$/),
+    expect.stringMatching(/^✓ turn detector words and prosody prosody: decides when a turn is over, within \d+ ms/),
   ]);
 });
 
@@ -60,6 +64,41 @@ const ear = { kind: 'openai-transcriptions', dialect: 'speaches', model: 'whispe
 const chat = { kind: 'openai-chat', model: 'llama' };
 const mouth = { kind: 'openai-speech', model: 'small-voice', retries: 0 };
 const omni = { kind: 'openai-chat-audio', model: 'gpt-audio', retries: 0 };
+
+it('does not say OK of a recognizer that hears no word in speech, and gives it speech, not noise', async () => {
+  const deaf = await openTranscriptionServer({ text: '' });
+  opened.push(deaf);
+  const engines = { deaf: { ...ear, baseUrl: `${deaf.url}/v1` } };
+  const [line] = await findings(await enginesFile({ engines, asr: 'deaf' }));
+  expect(line).toMatch(/^✗ ASR deaf .*heard no word in “Good evening\.”, .*Check its model and its languages/);
+  const [request] = deaf.requests.filter(({ method }) => method === 'POST');
+  const file = (await request?.form())?.get('file') as File;
+  const { samples, sampleRate } = await readWav(new Uint8Array(await file.arrayBuffer()));
+  expect(samples.length / sampleRate).toBeGreaterThan(0.5);
+  // Speech has pauses and beats; noise is the same throughout.
+  const levels = Array.from({ length: 10 }, (_, index) => {
+    const block = samples.subarray((index * samples.length) / 10, ((index + 1) * samples.length) / 10);
+    return Math.sqrt(block.reduce((sum, value) => sum + value * value, 0) / block.length);
+  });
+  expect(Math.max(...levels)).toBeGreaterThan(4 * Math.min(...levels));
+});
+
+it('does not say OK of a synthesizer that speaks silence, or fails in the middle of a word', async () => {
+  const silent = await openEngineServer({
+    'POST /v1/audio/speech': () => ({ headers: { 'content-type': 'audio/pcm' }, body: Buffer.alloc(48_000) }),
+  });
+  opened.push(silent);
+  const cut = await broken(openSpeechServer(), { kind: 'cut', after: 0.5 }, 'POST /v1/audio/speech');
+  const engines = {
+    silent: { ...mouth, dialect: 'kokoro', baseUrl: `${silent.url}/v1` },
+    cut: { ...mouth, dialect: 'kokoro', baseUrl: `${cut}/v1` },
+  };
+  const lines = await findings(await enginesFile({ engines, tts: ['silent', 'cut'] }));
+  expect(lines.filter((line) => line.includes('TTS'))).toEqual([
+    expect.stringMatching(/^✗ TTS silent .*silence/),
+    expect.stringMatching(/^✗ TTS cut .*in the middle of its response/),
+  ]);
+});
 
 it('reports one line with the remedy for each engine that is broken in its own way', async () => {
   const locked = await broken(openChatModel('Yes.'), { kind: 'status', status: 401 });

@@ -10,4 +10,4 @@ it('runs each model on each execution provider with doctor --gpu and compares th
   );
   for (const { provider, ok, difference } of findings)
     if (provider === 'cpu') expect([ok, difference]).toEqual([true, 0]);
-}, 60_000);
+}, 120_000);

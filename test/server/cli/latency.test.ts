@@ -7,8 +7,8 @@ import {
   latencyComponents,
   shareOut,
   type LatencyComponent,
-} from '../../../server/session/contract/latency-breakdown.ts';
-import type { Latency } from '../../../server/session/contract/turn-timings.ts';
+  type Latency,
+} from '../../../server/session/contract/turn-timings.ts';
 import { parts, withHeard } from '../../../server/web/talk/latency.js';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { fakeEngines } from '../../fakes/engines.ts';

@@ -51,7 +51,10 @@ describe('dramatis serve', () => {
   it.each([
     // Engines opened by then used to keep the process alive.
     [['--smart-turn', 'nope.onnx'], /smart-turn: its weights are not at nope\.onnx/],
-    [['--host', 'nowhere.invalid', '--api-keys', 'k'], /nowhere\.invalid is not an address of this machine/],
+    [
+      ['--host', 'nowhere.invalid', '--api-keys', 'a-key-of-sixteen'],
+      /nowhere\.invalid is not an address of this machine/,
+    ],
   ])('explains why it cannot start, and exits: %j', async (args, said) => {
     expect(await dramatis('serve', '--port', '0', ...args)).toEqual({ status: 1, said: expect.stringMatching(said) });
   });

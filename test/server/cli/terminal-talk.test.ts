@@ -28,14 +28,14 @@ function fakePlayer() {
 }
 
 /** `dramatis talk` without its programs. */
-function talk(url: string, apiKey?: string) {
+function talk(url: string, apiKey?: string, character = 'alice') {
   const microphone = new PassThrough();
   const player = fakePlayer();
   const stop = new AbortController();
   let printed = '';
   const over = terminalTalk({
     url,
-    character: 'alice',
+    character,
     ...(apiKey === undefined ? {} : { apiKey }),
     microphone,
     player,
@@ -135,14 +135,18 @@ describe('terminal conversation', () => {
     await welcome.hangUp();
   });
 
-  it('ends the terminal conversation and explains it if the microphone fails', async () => {
+  it('fails if there is no such character', async () => {
+    const { url } = await serve();
+    await expect(talk(url, undefined, 'nobody').over).rejects.toThrow('There is no character "nobody"');
+  });
+
+  it('ends the terminal conversation and fails if the microphone fails', async () => {
     const { url } = await serve();
     const alice = talk(url);
     await expect.poll(alice.printed).toContain('alice: ');
     alice.microphone.emit('error', 'rec has exited with error code 1.\n\nEnable debugging.');
-    await alice.over;
-    expect(alice.printed()).toMatch(
-      /\[The microphone failed: rec has exited with error code 1\. `dramatis doctor`.*\]\n$/,
+    await expect(alice.over).rejects.toThrow(
+      /^microphone: rec has exited with error code 1\. `dramatis doctor` checks it\.$/,
     );
     const quiet = talk(url);
     await expect.poll(quiet.printed).toContain('alice: ');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openProgressBar, progressLine } from '../../../server/terminal/progress-bar.ts';
-import { table } from '../../../server/terminal/table.ts';
+import { table, tableInParts } from '../../../server/terminal/table.ts';
 import { displayWidth, wrap } from '../../../server/terminal/text.ts';
 
 describe('wrapped text', () => {
@@ -35,6 +35,19 @@ describe('a table', () => {
     expect(table(['id', 'says', 'n'], [row, ['bcd', 'x', '12']], { width: 40, numbers: true })).toBe(
       'id   says    n\n───  ────  ───\na    你好  1.5\nbcd     x   12',
     );
+  });
+
+  it('in parts cuts no number: columns that do not fit stand in a second table', () => {
+    const head = ['metric', 'first', 'second', '95 %', 'n'];
+    const rows = [['a long name of a metric', '0.1234', '0.5678', '0.1234–0.5678', '12']];
+    const parts = tableInParts(head, rows, { width: 40, numbers: true }).split('\n\n');
+    expect(parts.map((part) => part.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | ')))).toEqual([
+      ['metric | first | second', expect.any(String), 'a long name … | 0.1234 | 0.5678'],
+      ['metric | 95 % | n', expect.any(String), 'a long name … | 0.1234–0.5678 | 12'],
+    ]);
+    for (const line of parts.join('\n').split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(40);
+    expect(tableInParts(head, rows, { width: 80 })).toBe(table(head, rows, { width: 80 }));
+    expect(tableInParts(head, [], { width: Infinity })).toBe(table(head, [], { width: Infinity }));
   });
 
   it('cuts the widest column first to fit the terminal, and nothing elsewhere', () => {

@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../../eval/seeded-random.ts';
+import { seededRandom } from '../../../eval/statistics.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 import { keptIn, openVoicesRig } from './voices-rig.ts';
 

@@ -6,6 +6,7 @@ import { concatSamples } from '../../../voices/audio.ts';
 import { openFlite } from '../../../voices/synthesizers/flite.ts';
 import { writeWav } from '../../../voices/dsp/wav.ts';
 import { writeSmallReaders } from '../../fakes/models/small-models.ts';
+import { spoken } from '../../fakes/spoken.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 
 const story = [
@@ -21,15 +22,10 @@ const story = [
  */
 export async function speak(file: string, voices: readonly string[]): Promise<void> {
   const flite = openFlite();
-  const { signal } = new AbortController();
-  async function* phrase(text: string) {
-    yield { text };
-  }
   const parts: Float32Array[] = [];
   for (const [index, id] of voices.entries()) {
-    const text = phrase(story[index] ?? '');
-    const chunks = await Array.fromAsync(flite.speak(text, { signal, voice: { kind: 'preset', id } }));
-    const sound = concatSamples(chunks.map(({ frame }) => frame.samples));
+    const voice = { kind: 'preset', id } as const;
+    const sound = await spoken(story[index] ?? '', { synthesizer: flite, voice, sampleRate: flite.sampleRate });
     parts.push(id === 'rms' ? sound : thin(sound), new Float32Array(flite.sampleRate));
   }
   await flite.close();

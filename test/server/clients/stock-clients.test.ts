@@ -1,17 +1,17 @@
 import { RealtimeAgent, RealtimeSession, tool, type RealtimeItem } from '@openai/agents-realtime';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { openEngines, type Engines } from '../../../server/engines/engines.ts';
+import type { Engines } from '../../../server/engines/engines.ts';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../../voices/audio.ts';
 import { unfinishedResponses, type RecordedEvent } from '../../conformance/realtime-order.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { atThePaceOfSpeech, spoken } from '../../fakes/spoken.ts';
+import { atThePaceOfSpeech } from '../../fakes/spoken.ts';
 import { openTlsTunnel } from '../../fakes/network/tls-tunnel.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { expectOrder, recordClient } from './openai-client.ts';
-import { characters, serve } from '../../rigs/serve-rig.ts';
+import { serve } from '../../rigs/serve-rig.ts';
 
 const key = 'a-key';
 
@@ -37,27 +37,6 @@ const script = {
 };
 /** The conversation when the user interrupts the second reply. */
 const begun = ['hello there', 'One two three.', 'stop that'];
-
-let real: Engines;
-beforeAll(async () => {
-  real = await openEngines({ workers: 1 });
-  await real.warm(new AbortController().signal, characters.values());
-}, 120_000);
-afterAll(() => real.close());
-
-/** The user's speech for the real engines. */
-async function question(): Promise<Float32Array> {
-  const lincoln = characters.get('abraham-lincoln')!;
-  return concatSamples([silence(500), await spoken('Who are you?', real.voiceOf(lincoln))]);
-}
-
-/** Checks that the character spoke one of its own lines audibly. */
-function expectOwnLine(id: string, said: string, pcm16: readonly Uint8Array[]): void {
-  expect(characters.get(id)?.lines.map((line) => line.reply)).toContain(said.trim());
-  const { seconds, level } = hearing(pcm16);
-  expect(seconds).toBeGreaterThan(1);
-  expect(level).toBeGreaterThan(0.01);
-}
 
 describe('openai package', () => {
   /** Connects through TLS, as it insists on; records everything. */
@@ -106,8 +85,8 @@ describe('openai package', () => {
 
     const before = soundOf(client.events).length;
     client.append(concatSamples([tone(600), silence(600)]));
-    // The 12th delta of this reply is due 320 ms after its first.
-    await client.until('response.output_audio.delta', before + 12);
+    // The 24th delta of this reply is due 800 ms after its first: earlier than 600 ms, it would count as never begun.
+    await client.until('response.output_audio.delta', before + 24);
     client.append(tone(600));
     const { response: cut } = await client.until('response.done', 2);
     expect(cut).toMatchObject({ status: 'cancelled', status_details: { reason: 'turn_detected' } });
@@ -128,21 +107,6 @@ describe('openai package', () => {
     expect(client.faults).toEqual([]);
     expectOrder(client.events);
   });
-
-  it('recognizes and answers real speech from the openai package with the real engines', async () => {
-    const server = await open(real);
-    await using client = await connect(server.port, 'sherlock-holmes');
-    await client.until('session.created');
-    await atThePaceOfSpeech(await question(), client.append);
-    client.append(silence(1_500));
-    const { transcript } = await client.until('conversation.item.input_audio_transcription.completed');
-    expect(transcript).toMatch(/who are you/i);
-    const { response } = await client.until('response.done');
-    expect(response.status).toBe('completed');
-    expectOwnLine('sherlock-holmes', response.output[0].content[0].transcript, soundOf(client.events));
-    expect(client.faults).toEqual([]);
-    expectOrder(client.events);
-  }, 60_000);
 
   it('tells the openai package that its API key is wrong', async () => {
     const server = await open(fakeEngines());
@@ -204,7 +168,7 @@ describe('@openai/agents-realtime', () => {
     await atThePaceOfSpeech(silence(500), client.append);
     client.sound.length = 0;
     client.append(concatSamples([tone(600), silence(1_000)]));
-    await client.until(() => client.sound.length >= 15);
+    await client.until(() => client.sound.length >= 22);
     client.append(tone(600));
     await client.until(() => client.told.includes('interrupted'));
     await client.until(() => client.events.some((event) => event.type === 'conversation.item.truncated'));
@@ -272,16 +236,4 @@ describe('@openai/agents-realtime', () => {
     expect(client.faults).toEqual([]);
     expectOrder(client.events);
   });
-
-  it('recognizes and answers real speech from the agents SDK with the real engines', async () => {
-    const server = await open(real);
-    using client = await connect(server.port, 'alice');
-    await atThePaceOfSpeech(await question(), client.append);
-    client.append(silence(1_500));
-    await client.until(() => client.told.length > 0);
-    expect(client.history()[0]).toMatch(/^user: .*who are you/i);
-    expectOwnLine('alice', client.told[0] ?? '', client.sound);
-    expect(client.faults).toEqual([]);
-    expectOrder(client.events);
-  }, 60_000);
 });

@@ -122,6 +122,11 @@ describe('readConfig', () => {
 });
 
 describe('invalid configuration', () => {
+  const nodeSettings = {
+    DRAMATIS_REDIS_URL: 'redis://127.0.0.1',
+    DRAMATIS_NODE_URL: 'http://10.0.0.7:8080',
+    DRAMATIS_CLUSTER_KEY: 'the key that all nodes share',
+  };
   const bad: [what: string, environment: Record<string, string>, ...said: string[]][] = [
     ['a port that is no number', { PORT: 'http' }, 'PORT', '"port"', 'must be a number'],
     ['a port out of range', { PORT: '70000' }, 'PORT', '65535'],
@@ -149,6 +154,15 @@ describe('invalid configuration', () => {
       'DRAMATIS_WEBRTC_ADDRESS',
     ],
     ['a STUN server of another scheme', { DRAMATIS_STUN_URL: 'https://stun.example' }, 'DRAMATIS_STUN_URL', 'stun:'],
+    ['a Redis without the URL of the node', { DRAMATIS_REDIS_URL: 'redis://127.0.0.1' }, 'DRAMATIS_NODE_URL'],
+    ['the key of nodes without a Redis', { DRAMATIS_CLUSTER_KEY: 'a'.repeat(16) }, 'DRAMATIS_REDIS_URL'],
+    ['nodes whose operator has not agreed to storing', nodeSettings, 'DRAMATIS_STORE'],
+    [
+      'nodes whose key could be guessed',
+      { ...nodeSettings, DRAMATIS_STORE: 'true', DRAMATIS_CLUSTER_KEY: 'short' },
+      'DRAMATIS_CLUSTER_KEY',
+    ],
+    ['a Redis that is none', { ...nodeSettings, DRAMATIS_REDIS_URL: 'http://127.0.0.1' }, 'redis://HOST:6379'],
     ['a TURN relay without a password', { DRAMATIS_TURN_URL: 'turn:relay.example' }, 'DRAMATIS_TURN_CREDENTIAL'],
   ];
   for (const [what, environment, ...said] of bad) {
@@ -196,7 +210,7 @@ describe('host', () => {
       const message = refusal({ environment: { HOST: host } });
       expect(message).toContain(host);
       expect(message).toContain('DRAMATIS_API_KEYS');
-      expect(read({ environment: { HOST: host, DRAMATIS_API_KEYS: 'key' } }).host).toBe(host);
+      expect(read({ environment: { HOST: host, DRAMATIS_API_KEYS: 'a-key-of-16-letters' } }).host).toBe(host);
     });
   }
 

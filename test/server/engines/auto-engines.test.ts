@@ -117,7 +117,12 @@ describe('damaged model', () => {
     expect(withInstalledJudges(settings)).not.toHaveProperty('speakerEncoder');
     const told = plan.notes
       .slice(1)
-      .map((note) => /^--auto skipped (\S+), which is damaged\. .*`dramatis models pull \1 --again`/.exec(note)?.[1]);
+      .map(
+        (note) =>
+          /^--auto skipped (\S+), which is damaged or not the catalogue’s version\. .*`dramatis models pull \1 --again`/.exec(
+            note,
+          )?.[1],
+      );
     expect(new Set(told)).toEqual(new Set([best, 'smart-turn-v3.2', 'campplus-zh-en']));
     expect(plan.notes).toHaveLength(4);
   });

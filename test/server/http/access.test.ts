@@ -1,10 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { accountOf } from '../../../server/config/api-keys.ts';
+import { readConfig } from '../../../server/config/config.ts';
 import { refusalOf } from '../../../server/http/access.ts';
+import { createAuthGuard } from '../../../server/http/auth-guard.ts';
+import { ClientSecrets } from '../../../server/http/client-secrets.ts';
+import { LiveSessions } from '../../../server/http/live-sessions.ts';
 
-const open = { apiKeys: [], allowedOrigins: [] };
-const locked = { apiKeys: ['first-key', 'second-key'], allowedOrigins: ['https://studio.example'] };
+const open = { apiKeys: [], allowedOrigins: [], allowedHosts: [] };
+const locked = { apiKeys: ['first-key', 'second-key'], allowedOrigins: ['https://studio.example'], allowedHosts: [] };
 
 /** The code of the refusal; undefined if the request may be served. */
 function codeOf(headers: IncomingHttpHeaders, config: Parameters<typeof refusalOf>[1] = locked): string | undefined {
@@ -125,5 +130,19 @@ describe('accountOf', () => {
     expect(accountOf('alone', entries)).toMatch(/^[\w-]{16}$/);
     for (const key of ['game:old-key', 'game', 'old-key-3', '']) expect(accountOf(key, entries)).toBeUndefined();
     expect(codeOf({ authorization: 'Bearer new-key' }, { ...locked, apiKeys: entries })).toBeUndefined();
+  });
+});
+
+describe('a request whose client has left already', () => {
+  it('comes from no machine, and is no fault of the server', () => {
+    const config = readConfig({ flags: { apiKeys: 'key-of-the-first-account' }, environment: {} });
+    const parts = {
+      config,
+      secrets: new ClientSecrets(),
+      sessions: new LiveSessions(config),
+      isResumable: () => false,
+    };
+    const request = { headers: {}, ip: undefined } as unknown as FastifyRequest;
+    expect(createAuthGuard(parts).isInsider(request)).toBe(false);
   });
 });

@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('hostile card in the p
     expect(told).toMatch(/Imported[^]*lookarounds/);
     await page.click('[role=tab]:text-is("Lorebook")');
     expect(await page.locator('.rows h3').filter({ hasText: 'Entries' }).innerText()).toBe('Entries (201)');
-    expect(await answer(`Who built the tower? word0 ${'a'.repeat(1_500)}!`)).toMatch(/grandmother/i);
+    expect(await answer(`word0 ${'a'.repeat(1_500)}! Who built the tower?`)).toMatch(/grandmother/i);
     await page.close();
   }, 120_000);
 });

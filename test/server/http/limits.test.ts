@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { addressOf } from '../../../server/http/auth-guard.ts';
 import { createInputRateLimit, TokenBucket } from '../../../server/http/rate-limit.ts';
-import { newId } from '../../../server/realtime/new-id.ts';
+import { newId } from '../../../server/realtime/wire-event.ts';
 import { openConnection } from '../../../server/realtime/connection.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { ManualClock } from '../../fakes/clock.ts';
@@ -146,12 +146,13 @@ describe('input limits', () => {
         casting: { character: holmes, responder: engines.responderFor(holmes), about: {} },
         engines: { vad: engines.vad },
         client: {},
-        bounds: { draftsPerTurn: 0, aheadMs: 400, keptAudioMs: 20_000, sessionMs: 60_000 },
+        bounds: { speculativeRepliesPerTurn: 0, aheadMs: 400, keptAudioMs: 20_000, sessionMs: 60_000 },
         ports: { clock, newId, onFault: (fault) => expect.fail(String(fault)) },
         model: holmes.id,
         recognizer: 'fake',
         inflow: {
           takeEvent: () => 'take',
+          takeText: () => 'take',
           takeAudio: (ms) =>
             (left -= ms) >= 0 ? 'take' : left > -1_000 ? { code: 'rate_limit_exceeded', message } : 'drop',
         },

@@ -58,6 +58,7 @@ describe('hanging connection', () => {
         socket.bufferedAmount += frame.length;
         flushed.push(done);
       },
+      on: () => undefined,
       pause: () => void calls.push('pause'),
       resume: () => void calls.push('resume'),
       close: (code: number) => void calls.push(`close ${code}`),
@@ -162,7 +163,8 @@ describe('log', () => {
     await call('', { authorization: `Bearer ${secret}`, cookie: `session=${secret}` }).refused;
     const elsewhere = new WebSocket(`ws://${at}/healthz?api_key=${secret}`, { headers: bearer(secret) });
     elsewhere.on('error', () => undefined);
-    await once(elsewhere, 'close');
+    await once(elsewhere, 'unexpected-response');
+    elsewhere.terminate();
     await raw(port, `GET /?key=${secret} HTTP/9.9\r\n\r\n`);
     await ask('/v1/chat/completions', { key, body: { messages: [{ role: 'user', content: secret }] } });
     await ask('/v1/chat/completions', { key, body: { messages: [{ role: secret }] } });

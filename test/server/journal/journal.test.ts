@@ -1,11 +1,15 @@
-import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Journal, journalFile, readJournal, sweepJournals } from '../../../server/journal/journal.ts';
+import { JournalFile, journalFile, readJournal, sweepJournals } from '../../../server/journal/journal-file.ts';
+import { Journal } from '../../../server/journal/journal.ts';
 import { restore } from '../../../server/journal/restore.ts';
 import type { CallItem, Item, MessageItem } from '../../../server/session/contract/item.ts';
+import { hashOf } from '../../../server/transports/websocket/resumable-sessions.ts';
 import { messagesOf } from '../../../server/session/history/conversation.ts';
+import { calmFeelings } from '../../../agents/feelings.ts';
+import { recordConnection } from '../../rigs/connection-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const folders: string[] = [];
@@ -21,7 +25,7 @@ async function dataFolder(): Promise<string> {
 
 async function journal(): Promise<{ file: string; journal: Journal }> {
   const file = path.join(await dataFolder(), 'a.jsonl');
-  return { file, journal: new Journal(file) };
+  return { file, journal: new Journal(new JournalFile(file)) };
 }
 
 const status = 'completed' as const;
@@ -97,10 +101,10 @@ describe('Journal', () => {
 
   it('removes the journal of an ended session and sweeps abandoned ones', async () => {
     const folder = await dataFolder();
-    const ended = new Journal(journalFile(folder, 'ended'));
+    const ended = new Journal(new JournalFile(journalFile(folder, 'ended')));
     ended.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
     ended.remove();
-    const left = new Journal(journalFile(folder, 'left'));
+    const left = new Journal(new JournalFile(journalFile(folder, 'left')));
     left.write({ type: 'open', id: 'sess_2', character: 'alice', model: 'alice' });
     left.close();
     expect(await readdir(path.join(folder, 'sessions'))).toEqual(['left.jsonl']);
@@ -111,7 +115,7 @@ describe('Journal', () => {
   it('restores items in order and ignores a truncated last line', async () => {
     const folder = await dataFolder();
     const file = journalFile(folder, 'cut');
-    const journal = new Journal(file);
+    const journal = new Journal(new JournalFile(file));
     const user = (id: string) => ({
       ...spoken(id, 'user', id),
       content: [{ type: 'text' as const, text: id }],
@@ -128,6 +132,111 @@ describe('Journal', () => {
     expect(restored?.items.map((item) => item.id)).toEqual(['a', 'b']);
     expect(restored?.sequence).toBeGreaterThanOrEqual(5);
     expect(readJournal(journalFile(folder, 'none'))).toBeUndefined();
+  });
+});
+
+describe('a journal that cannot be read', () => {
+  const opening = '{"type":"open","id":"sess_1","character":"alice","model":"alice"}\n';
+
+  it('is an error with a remedy if a line in its middle is damaged, not a session with a hole', async () => {
+    const file = path.join(await dataFolder(), 'a.jsonl');
+    await writeFile(file, `${opening}{"type":"item","item":{"id":"d"\n{"type":"sequence","upTo":9}\n`);
+    expect(() => readJournal(file)).toThrow(
+      `${file}:2: this line of the journal cannot be read. Restore the file from a copy, or delete the file`,
+    );
+  });
+
+  it('is an error with a remedy if a newer version of Dramatis has written it', async () => {
+    const file = path.join(await dataFolder(), 'a.jsonl');
+    await writeFile(file, opening.replace('}', ',"version":99}'));
+    expect(() => readJournal(file)).toThrow(/has version 99; this Dramatis reads version 2\. Start the newer one, or/);
+  });
+
+  it('is told to the client that resumes, and logged with its place', async () => {
+    const flags = { store: true, dataDir: await dataFolder() };
+    const token = 'x'.repeat(43);
+    const file = journalFile(flags.dataDir, hashOf(token));
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, `${opening}nonsense\n${opening}`);
+    const server = await serve({ flags });
+    const client = server.call(`?resume=${token}&after=1&x=resume`);
+    expect((await client.until('error'))['error']).toMatchObject({
+      code: 'session_not_resumable',
+      message: expect.stringContaining('journal'),
+    });
+    expect(server.log.join('')).toContain(`${file}:2: this line of the journal cannot be read`);
+  });
+
+  it('continues after a line that a kill has cut, without spoiling the next one', async () => {
+    const file = path.join(await dataFolder(), 'a.jsonl');
+    await writeFile(file, `${opening}{"type":"sequence","up`);
+    const next = new Journal(new JournalFile(file));
+    next.write({ type: 'sequence', upTo: 7 });
+    next.close();
+    expect(readJournal(file)?.map(({ type }) => type)).toEqual(['open', 'sequence']);
+  });
+});
+
+describe('a journal on a full disk', () => {
+  it('lets the session go on, tells it once, and is whole when there is room again', async () => {
+    const file = path.join(await dataFolder(), 'a.jsonl');
+    await symlink('/dev/full', file);
+    const faults: unknown[] = [];
+    const written = new Journal(new JournalFile(file, (fault) => faults.push(fault)));
+    written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
+    written.write({ type: 'sequence', upTo: 7 });
+    expect(faults).toMatchObject([{ code: 'ENOSPC' }]);
+    await rm(file);
+    written.write({ type: 'sequence', upTo: 9 });
+    written.close();
+    expect(readJournal(file)).toMatchObject([{ type: 'open' }, { upTo: 7 }, { upTo: 9 }]);
+  });
+
+  it('is given up without a crash if its folder has been replaced by a file', async () => {
+    const folder = path.join(await dataFolder(), 'sessions');
+    await writeFile(folder, '');
+    const faults: unknown[] = [];
+    const written = new Journal(new JournalFile(path.join(folder, 'a.jsonl'), (fault) => faults.push(fault)));
+    expect(faults).toHaveLength(1);
+    written.remove();
+    expect(faults).toMatchObject([{}, { code: 'ENOTDIR' }]);
+  });
+
+  it('is given up when too much waits, and that is told', async () => {
+    const file = path.join(await dataFolder(), 'a.jsonl');
+    await symlink('/dev/full', file);
+    const faults: unknown[] = [];
+    const written = new Journal(new JournalFile(file, (fault) => faults.push(fault)));
+    for (let round = 0; round < 30; round += 1)
+      written.write({ type: 'session', session: { id: 'sess_1', instructions: 'x'.repeat(200_000) } });
+    expect(faults.map(String)).toEqual([
+      expect.stringContaining('ENOSPC'),
+      expect.stringContaining('the session is not recorded'),
+    ]);
+  });
+});
+
+describe('moods', () => {
+  const angry = { ...calmFeelings, emotions: { ...calmFeelings.emotions, anger: 8 } };
+
+  it('at the end of the last reply are in the journal', async () => {
+    const { file, journal: written } = await journal();
+    written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
+    const ended = { type: 'reply-ended', calls: [] } as const;
+    written.note({ ...ended, replyId: 'r', end: { feelings: calmFeelings } as never });
+    written.note({ ...ended, replyId: 's', end: { feelings: angry } as never });
+    written.close();
+    expect(restore(readJournal(file) ?? [], 400)?.feelings).toEqual({ '': angry });
+  });
+
+  it('continue in a session that is restored, also without its history', async () => {
+    const restored = { id: 'sess_1', session: undefined, items: [], beforeScene: new Set<string>() };
+    const wire = recordConnection({ says: ['One two three.'] }, { restored: { ...restored, feelings: { '': angry } } });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(8_000);
+    expect(wire.last('response.done').response.x_dramatis.feelings.anger).toBe(8);
+    wire.connection.close();
+    await wire.connection.done;
   });
 });
 

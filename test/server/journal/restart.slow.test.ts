@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startServerProcess, type ServerProcess } from '../../bench/load/server-process.ts';
+import { freePort, loadServer } from '../../rigs/kill-rig.ts';
 
 interface Event extends Record<string, any> {
   readonly type: string;
@@ -11,9 +14,9 @@ interface Event extends Record<string, any> {
 }
 
 const folders: string[] = [];
-const servers: ServerProcess[] = [];
+const servers: { kill(): Promise<void> }[] = [];
 afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  await Promise.all(servers.splice(0).map((server) => server.kill()));
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
 });
 
@@ -23,9 +26,31 @@ async function dataFolder(): Promise<string> {
   return folder;
 }
 
+/** A server in a process of its own, on a free loopback port, once it is ready. */
+async function startServerProcess(environment: Readonly<Record<string, string>>) {
+  const main = path.resolve(import.meta.dirname, '../../../server/main.ts');
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', DRAMATIS_LOG_LEVEL: 'error', ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  servers.push({ kill });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /Dramatis is ready: (\S+)/.exec(line)?.[1];
+    if (url === undefined) continue;
+    child.stdout.resume();
+    return { url, kill };
+  }
+  throw new Error('the server ended before it was ready');
+}
+
 /** A bare client whose events are recorded and can be awaited. */
-async function connect(url: string, query: string) {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime?${query}`);
+async function connect(url: string, query: string, headers: Record<string, string> = {}) {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime?${query}`, { headers });
   const events: Event[] = [];
   const waiting = new Set<() => void>();
   socket.on('message', (data) => {
@@ -56,7 +81,6 @@ describe('restart in the middle of a reply', () => {
   it('restores a session after the server was killed in the middle of a reply, truncated to what was heard', async () => {
     const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
     const first = await startServerProcess(store);
-    servers.push(first);
     const before = await connect(first.url, 'model=alice&x=resume');
     const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;
     const content = [{ type: 'input_text', text: 'What is your name?' }];
@@ -77,7 +101,6 @@ describe('restart in the middle of a reply', () => {
     const last = before.events.at(-1)?.x_seq ?? 0;
 
     const second = await startServerProcess(store);
-    servers.push(second);
     const after = await connect(second.url, `resume=${token}&after=${last}`);
     expect(await after.waitFor(() => true)).toMatchObject({ type: 'x_dramatis.resumed', restarted: true });
     const done = await after.waitFor((event) => event.type === 'response.done');
@@ -92,21 +115,46 @@ describe('restart in the middle of a reply', () => {
     expect(kept.length).toBeGreaterThan(0);
     expect(kept.length).toBeLessThan(said().trim().length);
     expect(said().startsWith(kept)).toBe(true);
-    // The conversation goes on.
-    after.send({ type: 'response.create', response: { output_modalities: ['text'] } });
+    // The reply goes on after that, in another response.
     const next = await after.waitFor(
       (event) => event.type === 'response.done' && event['response'].id !== started['response_id'],
     );
     expect(next['response'].status).toBe('completed');
+    const whole = `${kept} ${next['response'].output[0].content[0].transcript}`;
+    expect(whole.startsWith(said().trim())).toBe(true);
     after.socket.close();
-  }, 60_000);
+  }, 300_000);
+});
+
+describe('restart of a server with keys', () => {
+  it('restores a session of a killed server for nobody else’s key, and for its resume token alone', async () => {
+    const [owner, other] = ['key-of-the-first-account', 'key-of-the-other-account'];
+    const store = {
+      DRAMATIS_STORE: 'true',
+      DRAMATIS_DATA_DIR: await dataFolder(),
+      DRAMATIS_API_KEYS: `${owner},${other}`,
+    };
+    const port = await freePort();
+    const [first, second] = [loadServer(port, store), loadServer(port, store)];
+    servers.push(first, second);
+    const before = await connect(await first.listen(), 'model=alice&x=resume', { authorization: `Bearer ${owner}` });
+    const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;
+    await first.kill();
+
+    const url = await second.listen();
+    const resume = { 'x-dramatis-resume': token as string };
+    const thief = await connect(url, 'x=resume&after=1', { ...resume, authorization: `Bearer ${other}` });
+    expect(await thief.waitFor(() => true)).toMatchObject({ type: 'error', error: { code: 'resume_not_allowed' } });
+    const after = await connect(url, 'x=resume&after=1', resume);
+    expect(await after.waitFor(() => true)).toMatchObject({ type: 'x_dramatis.resumed', restarted: true });
+    after.socket.close();
+  }, 300_000);
 });
 
 describe('restart in the middle of a scene', () => {
   it('restores scene, speakers and next speaker after the server was killed in a scene', async () => {
     const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
     const first = await startServerProcess(store);
-    servers.push(first);
     const before = await connect(first.url, 'model=alice&x=resume');
     const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;
     before.send({ type: 'session.update', session: { x_dramatis: { scene: { id: 'the-locked-garden' } } } });
@@ -123,14 +171,13 @@ describe('restart in the middle of a scene', () => {
     const last = before.events.at(-1)?.x_seq ?? 0;
 
     const second = await startServerProcess(store);
-    servers.push(second);
     const after = await connect(second.url, `resume=${token}&after=${last}`);
     const cut = await after.waitFor((event) => event.type === 'response.done');
     expect(cut['response'].output[0].x_dramatis.speaker).toEqual({ id: 'sherlock-holmes', name: 'Sherlock Holmes' });
-    after.send({ type: 'response.create' });
     const next = await after.waitFor((event) => event.type === 'response.output_item.added');
-    // He had begun his line, so the next is hers.
-    expect(speakerOf(next)).toBe('alice');
+    // He goes on with his line, and the next is hers.
+    expect(speakerOf(next)).toBe('sherlock-holmes');
+    await after.waitFor((event) => speakerOf(event) === 'alice');
     after.socket.close();
-  }, 120_000);
+  }, 300_000);
 });

@@ -135,17 +135,6 @@ describe('erasure', () => {
   const onDisk = (file: string): string => [file, `${file}-wal`].map((one) => readFileSync(one, 'latin1')).join('');
   const xyzzy = { owner: '', user: 'xyzzyplugh' };
 
-  it('leaves no trace of an erased user in the memory file after a purge', () => {
-    const file = memoryFile(dataFolder());
-    const store = newStore(file);
-    fill(store);
-    while (store.erase(xyzzy, '', 97) > 0);
-    expect(onDisk(file)).toContain('xyzzyplugh');
-    expect(store.purge()).toBe(true);
-    expect(onDisk(file)).not.toContain('xyzzyplugh');
-    expect(store.list(bob).length).toBeGreaterThan(200);
-  });
-
   it('leaves no trace of an erased user in the memory file once the erasure is answered', async () => {
     const file = memoryFile(dataFolder());
     const store = newStore(file);
@@ -155,6 +144,7 @@ describe('erasure', () => {
     expect(onDisk(file)).toContain('xyzzyplugh');
     expect(await thread.erase(xyzzy)).toBe(134);
     expect(onDisk(file)).not.toContain('xyzzyplugh');
+    expect(store.list(bob).length).toBeGreaterThan(200);
   });
 
   it('purges the memory file at the next start if the server was killed after an erasure', async () => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { mostKept } from '../../../server/memory/changes.ts';
 import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { begin, bob, bond, dataFolder, keptIn, newStore, say, type Call } from '../../rigs/memory-rig.ts';
@@ -52,19 +53,36 @@ describe('MemoryStore', () => {
     expect(facts).toMatchObject([{ text: 'I live in York.', source: 't2' }]);
   });
 
+  it('keeps the latest 10,000 turns of a user, and what the forgotten ones told of the user', () => {
+    const store = newStore();
+    for (let told = 0; told < mostKept.turns + 5; told += 1)
+      store.record(
+        bond,
+        turn(`i${told}`, 'Hello.'),
+        told === 0 ? [{ topic: 'home', text: 'I live in Leeds.' }] : [],
+        0,
+      );
+    const kept = store.list(bob);
+    expect(kept.filter(({ kind }) => kind === 'turn')).toHaveLength(mostKept.turns);
+    expect(kept.filter(({ kind }) => kind === 'fact')).toMatchObject([{ text: 'I live in Leeds.', source: null }]);
+    expect(kept.at(-1)?.id).toBe('t6');
+  });
+
+  it('keeps the latest 1,000 facts of a user', () => {
+    const store = newStore();
+    const facts = Array.from({ length: mostKept.facts + 5 }, (_unused, place) => ({ text: `Fact ${place}.` }));
+    store.record(bond, turn('i1', 'Hello.'), facts, 0);
+    const kept = store.list(bob).filter(({ kind }) => kind === 'fact');
+    expect(kept).toHaveLength(mostKept.facts);
+    expect(kept.some((fact) => fact.kind === 'fact' && fact.text === 'Fact 4.')).toBe(false);
+  });
+
   it('never reuses the id of a deleted memory', () => {
     const store = newStore();
     store.record(bond, turn('i1', 'One.'), [], 0);
     store.remove(bob, 't1');
     store.record(bond, turn('i2', 'Two.'), [], 0);
     expect(store.list(bob)).toMatchObject([{ id: 't2' }]);
-  });
-
-  it('lists turns in pages', () => {
-    const store = newStore();
-    for (let index = 1; index <= 5; index += 1) store.record(bond, turn(`i${index}`, `Turn ${index}.`), [], 0);
-    expect(store.list(bob, { most: 2 })).toMatchObject([{ id: 't5' }, { id: 't4' }]);
-    expect(store.list(bob, { most: 2, before: 't4' })).toMatchObject([{ id: 't3' }, { id: 't2' }]);
   });
 });
 

@@ -5,7 +5,7 @@ import { withGuardrail } from '../../../agents/guardrails/guardrail.ts';
 import { factsIn } from '../../../agents/memory/facts.ts';
 import { summaryPrompt } from '../../../agents/memory/summary.ts';
 import { withFallback } from '../../../agents/actor/fallback.ts';
-import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
+import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
 import { openRecall } from '../../../server/memory/recall.ts';
 import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
 import { attacks } from '../../agents/guardrails/attacks.ts';
@@ -44,7 +44,7 @@ describe('prompt injection through memory', () => {
       };
       const guarded = withFallback(
         withGuardrail(actor(character, gullible)),
-        retrievalAgent({ ...character, lines: [] }),
+        scriptedAgent({ ...character, lines: [] }),
       );
       const options = { signal: AbortSignal.timeout(10_000), memories };
       let spoken = '';

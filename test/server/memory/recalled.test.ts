@@ -82,7 +82,7 @@ function talk(store: MemoryStore, embedder: Embedder, faults: unknown[] = []): S
     record: async (...args: Parameters<MemoryStore['record']>) => store.record(...args),
     keepEmbedding: async (...args: Parameters<MemoryStore['keepEmbedding']>) => store.keepEmbedding(...args),
   };
-  const told = { onTurn: () => undefined, onEnd: () => undefined };
+  const told = { onTurn: () => undefined, onEnd: () => undefined, onLoss: () => undefined };
   const parts = {
     store: written,
     reader: store,

@@ -98,27 +98,25 @@ describe('/v1/memories', () => {
     expect(next.body.data).toMatchObject([{ id: 't1' }]);
   });
 
-  it.each([
-    ['/v1/memories', 400, 'invalid_value'],
-    ['/v1/memories?user=bob&limit=0', 400, 'invalid_value'],
-    ['/v1/memories?user=bob&before=f1', 400, 'invalid_event'],
-    ['/v1/memories/t9?user=bob', 404, 'memory_not_found'],
-    ['/v1/memories/nonsense?user=bob', 404, 'memory_not_found'],
-    ['/v1/memories/t1?user=eve', 404, 'memory_not_found'],
-    ['/v1/memories/t1?user=bob&character=sherlock-holmes', 404, 'memory_not_found'],
-  ])('answers the memory request %s with %i %s', async (address, status, code) => {
-    const answer = await (await server()).ask(address);
-    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+  it('refuses requests without a user, with a wrong page, and for memories that are not there', async () => {
+    const { ask, url } = await server();
+    for (const [address, status, code] of [
+      ['/v1/memories', 400, 'invalid_value'],
+      ['/v1/memories?user=bob&limit=0', 400, 'invalid_value'],
+      ['/v1/memories?user=bob&before=f1', 400, 'invalid_event'],
+      ['/v1/memories/t9?user=bob', 404, 'memory_not_found'],
+      ['/v1/memories/nonsense?user=bob', 404, 'memory_not_found'],
+      ['/v1/memories/t1?user=eve', 404, 'memory_not_found'],
+      ['/v1/memories/t1?user=bob&character=sherlock-holmes', 404, 'memory_not_found'],
+    ] as const) {
+      const answer = await ask(address);
+      expect([answer.status, answer.body.error.code], `at ${address}`).toEqual([status, code]);
+    }
+    for (const wrong of [{}, { text: '' }, { text: 'a', asked: 'b' }, { asked: 'only of turns' }]) {
+      const answer = await change(`${url}/v1/memories/f1?user=bob`, 'PATCH', wrong);
+      expect([answer.status, answer.body.error.code], `for ${JSON.stringify(wrong)}`).toEqual([400, 'invalid_value']);
+    }
   });
-
-  it.each([{}, { text: '' }, { text: 'a', asked: 'b' }, { asked: 'only of turns' }])(
-    'refuses the correction %j of a fact',
-    async (body) => {
-      const { url } = await server();
-      const answer = await change(`${url}/v1/memories/f1?user=bob`, 'PATCH', body);
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_value']);
-    },
-  );
 
   it('answers with memory_off if memory is disabled', async () => {
     const answer = await (await server({ memory: false })).ask('/v1/memories?user=bob');
@@ -178,7 +176,11 @@ describe('dramatis memory', () => {
     expect(await memory('list')).toMatch(/robert +game +alice/);
     await memory('move', '--user', 'robert', '--to-user', 'bob', '--to-key', 'old');
     await memory('delete', 't2', '--user', 'bob');
-    expect(await memory('erase', '--user', 'bob')).toContain('Erased 2 memories.');
+    expect(await dramatis('memory', 'erase', '--user', 'bob', '--data-dir', folder)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('To erase all memories of bob, add --yes.'),
+    });
+    expect(await memory('erase', '--user', 'bob', '--yes')).toContain('Erased 2 memories.');
     expect(await memory('list')).toContain('There are no memories.');
     const refused = (...args: string[]) => dramatis('memory', ...args, '--data-dir', folder);
     expect((await refused('move', '--to-key', 'game')).stderr).toContain('To move one user, give --user NAME');

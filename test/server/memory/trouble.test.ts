@@ -141,11 +141,16 @@ describe('unreadable memory file', () => {
 });
 
 describe.skipIf(!canMount())('disk', () => {
-  it('stores everything said while the disk was full once there is room again', async () => {
+  it('stores everything said while the disk was full once there is room again, and tells of the loss until then', async () => {
     const dataDir = dataFolder();
     mount(dataDir, 'size=2m');
     const server = await serve({ flags: { memory: true, dataDir } });
-    const call = await begin(server);
+    const call = await begin(server, '?model=alice&user=bob&x=notice');
+    const warnings: string[] = [];
+    call.socket.on('message', (data: Buffer) => {
+      const { type, code } = JSON.parse(data.toString()) as Record<string, string>;
+      if (type === 'x_dramatis.warning') warnings.push(String(code));
+    });
     await say(call, 'I live in Leeds.');
     const ballast = path.join(dataDir, 'ballast');
     let size = 2_048;
@@ -160,6 +165,7 @@ describe.skipIf(!canMount())('disk', () => {
     for (let index = 0; index < 12; index += 1) await say(call, long(index));
     expect((await askedIn(server)).length).toBeLessThan(12);
     expect(server.log.filter((line) => line.includes('full'))).toHaveLength(1);
+    expect(warnings).toEqual(['memory_not_stored']);
     rmSync(ballast);
     await say(call, 'Is there room again?');
     expect(await askedIn(server)).toHaveLength(14);

@@ -8,7 +8,11 @@ import { openRig } from '../../rigs/session-rig.ts';
 
 describe('TurnRecorder', () => {
   it('stores a reply as far as it was heard, first as interrupted and then as truncated by the client', async () => {
-    const rig = openRig({ says: ['One two three four five six seven eight nine ten.'] });
+    const rig = openRig({
+      says: [
+        'One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty.',
+      ],
+    });
     const kept: string[] = [];
     const keeper = new TurnRecorder({
       store: { record: async (_bond, { answered }) => void kept.push(answered) },
@@ -22,11 +26,12 @@ describe('TurnRecorder', () => {
       for (const event of rig.events.splice(0)) await keeper.note(event);
     };
     await rig.speak(600);
-    await rig.silence(1_000);
+    await rig.silence(1_300);
     await rig.speak(700);
     await rig.silence(200);
     await noteAll();
-    const said = 'One two three four five six seven eight nine ten.';
+    const said =
+      'One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty.';
     const [first = ''] = kept;
     expect(first.length).toBeGreaterThan(0);
     expect(first.length).toBeLessThan(said.length);
@@ -109,5 +114,23 @@ describe('TurnRecorder', () => {
     expect(await talk({ openReplies: [] })).toEqual([next]);
     // Its user was named only now.
     expect(await talk({})).toEqual([next]);
+  });
+
+  it('stores at most 4,000 characters of what the user typed', async () => {
+    const conversation = new Conversation(0);
+    const reply: MessageItem = { ...userMessage('a'), role: 'assistant', content: [{ type: 'text', text: 'Indeed.' }] };
+    const lengths: number[] = [];
+    const keeper = new TurnRecorder({
+      store: { record: async (_bond, { asked }) => void lengths.push(asked.length) },
+      bond,
+      session: 's',
+      conversation,
+      now: () => 0,
+      onFault: (fault) => expect.fail(String(fault)),
+    });
+    conversation.insert({ ...userMessage('u'), content: [{ type: 'text', text: 'so '.repeat(60_000) }] });
+    conversation.insert(reply);
+    await keeper.note({ type: 'reply-ended', item: reply } as SessionEvent);
+    expect(lengths).toEqual([4_000]);
   });
 });

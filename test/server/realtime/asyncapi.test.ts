@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asyncapiDocument } from '../../../server/protocol/asyncapi.ts';
 import { clientEventTypes } from '../../../server/protocol/client-events.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
-import { latencyComponents } from '../../../server/session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../../../server/session/contract/turn-timings.ts';
 
 describe('asyncapiDocument', () => {
   const document = asyncapiDocument('1.2.3') as {

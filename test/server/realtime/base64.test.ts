@@ -1,4 +1,4 @@
-import { assert, constantFrom, oneof, property, string, uint8Array } from 'fast-check';
+import { assert, constantFrom, oneof, property, string, uint8Array } from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { soundOfAppend, pcmFormat } from '../../../server/realtime/audio-format.ts';
 import { samplesFromBase64 } from '../../../server/realtime/wire-items.ts';

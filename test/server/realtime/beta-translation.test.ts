@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import type { ServerEvent } from '../../../server/protocol/server-events.ts';
 import { fromBeta, toBeta } from '../../../server/realtime/beta.ts';

@@ -102,10 +102,15 @@ describe('beta client', () => {
   });
 
   it('holds a spoken turn with barge-in in beta events only', async () => {
-    const wire = connectBeta({ says: ['One two three four five six seven eight nine ten eleven twelve.', 'Yes?'] });
+    const wire = connectBeta({
+      says: [
+        'One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty.',
+        'Yes?',
+      ],
+    });
     await wire.stream(silence(200));
     await wire.stream(tone(600));
-    await wire.stream(silence(900));
+    await wire.stream(silence(1_300));
     await wire.stream(tone(600));
     const itemId = wire.last('response.output_item.added').item.id;
     wire.send({ type: 'conversation.item.truncate', item_id: itemId, content_index: 0, audio_end_ms: 200 });

@@ -1,18 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../../eval/statistics.ts';
 import { orderViolations } from '../../conformance/realtime-order.ts';
 import { settle } from '../../fakes/clock.ts';
 import { connect } from '../../rigs/connection-rig.ts';
-
-/** Mulberry32: a small generator with a fixed seed, so that a failure can be repeated. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const text = [{ type: 'input_text', text: 'hello' }];
 const valid: readonly unknown[] = [
@@ -88,7 +78,7 @@ function frame(random: () => number): string {
 describe('fuzzing', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     it(`survives 5,000 random and mutated messages without internal errors (seed ${seed})`, async () => {
-      const random = seeded(seed);
+      const random = seededRandom(seed);
       const wire = connect({ hears: ['hello', ''], says: ['One two three.'] });
       for (let sent = 0; sent < 5_000; sent += 1) {
         wire.connection.receiveText(frame(random));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReplyAudio } from '../../../server/realtime/reply-audio.ts';
+import { ReplyAudio } from '../../../server/realtime/audio-format.ts';
 import { floatsFromPcm16 } from '../../../voices/audio.ts';
 import { floatsFromG711, g711FromFloats, type G711Law } from '../../../voices/dsp/g711.ts';
 import { settle } from '../../fakes/clock.ts';

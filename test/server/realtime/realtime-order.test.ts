@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { action, engineScript, performAll } from '../../rigs/random-client.ts';
 import { connect } from '../../rigs/connection-rig.ts';

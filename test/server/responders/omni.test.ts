@@ -194,7 +194,7 @@ describe('guardrail of the omni model', () => {
     rig.send({ type: 'reply', request: { inConversation: true } });
     await rig.clock.advance(20_000);
     const [end] = rig.of('reply-ended');
-    expect(end?.end).toMatchObject({ status: 'completed', slips: ['assistant', 'assistant'] });
+    expect(end?.end).toMatchObject({ status: 'completed', violations: ['assistant', 'assistant'] });
     const [part] = end?.item?.content ?? [];
     expect(part?.type === 'audio' ? part.transcript : '').not.toMatch(/AI|model/u);
     await rig.close();

@@ -104,13 +104,17 @@ describe('POST /v1/audio/speech', () => {
     ['a speed out of range', { speed: 4.1 }, 400, 'invalid_value', 'speed'],
     ['an unknown format', { response_format: 'ogg' }, 400, 'invalid_value', 'response_format'],
   ];
-  for (const [what, change, status, code, param] of bad) {
-    it(`refuses a speech request with ${what}`, async () => {
-      const { ask } = await client(speakingWith(mute));
+  it('refuses an invalid speech request and names the field', async () => {
+    const { ask } = await client(speakingWith(mute));
+    for (const [what, change, status, code, param] of bad) {
       const answer = await ask('/v1/audio/speech', { body: { ...wanted, ...change } });
-      expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([status, code, param]);
-    });
-  }
+      expect([answer.status, answer.body.error.code, answer.body.error.param], `with ${what}`).toEqual([
+        status,
+        code,
+        param,
+      ]);
+    }
+  });
 
   it('reports the failure of the TTS engine for every format', async () => {
     const error = new EngineError('espeak', 'ENGINE_MISSING', 'it is not installed');

@@ -9,7 +9,7 @@ const turnDetection = {
   threshold: 0.5,
   prefixPaddingMs: 300,
   silenceMs: 500,
-  patience: { leastMs: 300, mostMs: 2_500, threshold: 0.8 },
+  patience: { leastMs: 300, mostMs: 2_500, cutInCostMs: 2_500 },
   createsReply: true,
   interruptsReply: true,
 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../../server/session/contract/item.ts';
 import { openRig } from '../../rigs/session-rig.ts';
+import { fakeTurnDetector } from '../../fakes/turn-detector.ts';
 
 const twoClauses = 'One two three four, five six seven eight nine ten eleven twelve.';
 
@@ -20,17 +21,6 @@ async function speaking(options: Parameters<typeof openRig>[0]) {
 }
 
 describe('sound over a reply', () => {
-  it('holds the reply at once when a sound comes over it', async () => {
-    const rig = await speaking({ stopsAtOnce: true, hears: [''] });
-    await rig.silence(400);
-    await rig.speak(130);
-    expect(rig.of('reply-held')).toHaveLength(1);
-    const sentMs = rig.sentMs();
-    await rig.speak(200);
-    expect(rig.sentMs()).toBe(sentMs);
-    expect(rig.of('speech-started')).toHaveLength(0);
-  });
-
   it.each(['Mm-hm.', 'Right.', '嗯。'])(
     'resumes the reply within 300 ms from the start of the clause after the backchannel "%s"',
     async (nod) => {
@@ -56,18 +46,6 @@ describe('sound over a reply', () => {
     },
   );
 
-  it('resumes the reply after a cough and does not hold it again for the next', async () => {
-    const rig = await speaking({ stopsAtOnce: true, hears: [''] });
-    await rig.silence(300);
-    await rig.speak(200);
-    await rig.silence(600);
-    await rig.speak(200);
-    await rig.silence(2_500);
-    expect(rig.of('reply-held')).toHaveLength(1);
-    expect(rig.of('reply-resumed')).toHaveLength(1);
-    expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
-  });
-
   it('repeats nothing if the client still played buffered audio when the sound was over', async () => {
     const plain = await speaking({});
     await plain.silence(4_000);
@@ -77,24 +55,6 @@ describe('sound over a reply', () => {
     await rig.silence(4_000);
     expect(rig.of('reply-resumed')).toHaveLength(1);
     expect(rig.sentMs()).toBe(plain.sentMs());
-  });
-
-  it('cancels the reply for words over it and keeps what was heard in the history', async () => {
-    const rig = await speaking({ stopsAtOnce: true, hears: ['wait a moment'] });
-    await rig.silence(500);
-    await rig.speak(400);
-    expect(rig.of('reply-ended')[0]?.end).toMatchObject({ status: 'cancelled', reason: 'turn_detected' });
-    expect(rig.said()).toMatch(/^One two three four, five six( seven)?$/);
-    await rig.silence(900);
-    expect(rig.agent.histories.at(-1)?.at(-1)).toEqual({ role: 'user', text: 'wait a moment' });
-  });
-
-  it('cancels the reply for a long sound without recognizable words', async () => {
-    const rig = await speaking({ stopsAtOnce: true, hears: [''] });
-    await rig.silence(300);
-    await rig.speak(700);
-    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
-    expect(rig.of('speech-started')).toHaveLength(1);
   });
 
   it('holds a reply that has just been sent to its end', async () => {
@@ -136,5 +96,61 @@ describe('echo', () => {
     await rig.silence(200);
     await rig.speak(600);
     expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
+  });
+});
+
+describe('a reply that cuts in', () => {
+  const patience = { leastMs: 300, mostMs: 2_500, cutInCostMs: 2_500 };
+  const detection = { threshold: 0.5, prefixPaddingMs: 300, silenceMs: 500, createsReply: true, interruptsReply: true };
+  const settings = { turnDetection: { ...detection, patience } };
+
+  const cutInto = async (soundsMs: number) => {
+    const turnDetector = fakeTurnDetector([1]);
+    const hears = ['I went to the market and', 'I bought a fish.'];
+    const rig = openRig({ says: [twoClauses, 'Indeed.'], hears, turnDetector, settings });
+    await rig.speak(600);
+    while (rig.of('reply-audio').length === 0) await rig.silence(20);
+    await rig.silence(soundsMs);
+    await rig.speak(700);
+    await rig.silence(1_500);
+    return { ...rig, turnDetector };
+  };
+
+  it('leaves nothing in the history if the user goes on within 600 ms of its first sound', async () => {
+    const rig = await cutInto(300);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
+    expect(rig.of('item-truncated')).toMatchObject([{ heardMs: 0 }]);
+    expect(rig.agent.histories[1]).toEqual([
+      { role: 'user', text: 'I went to the market and' },
+      { role: 'user', text: 'I bought a fish.' },
+    ]);
+  });
+
+  it('does not end the turn: the turn detector is asked about all of it', async () => {
+    const rig = await cutInto(300);
+    expect(rig.turnDetector.asked.at(-1)).toBe('I went to the market and I bought a fish.');
+  });
+
+  it('stays in the history, as far as it was heard, if the user speaks later', async () => {
+    const rig = await cutInto(1_100);
+    expect(rig.of('item-truncated')).toHaveLength(0);
+    expect(rig.agent.histories[1]?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(rig.turnDetector.asked.at(-1)).toBe('I bought a fish.');
+  });
+
+  it('a reply whose item the client has deleted can be interrupted', async () => {
+    const rig = openRig({ says: [twoClauses], hears: ['I went to the market and', 'I bought a fish.'], settings });
+    await rig.speak(600);
+    while (rig.of('reply-audio').length === 0) await rig.silence(20);
+    rig.session.send({ type: 'item-delete', id: rig.of('reply-item')[0]?.item.id ?? '' });
+    await rig.speak(700);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
+  });
+
+  it('stays in the history if it answers nobody', async () => {
+    const rig = await speaking({ hears: ['stop talking to me now'] });
+    await rig.speak(600);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
+    expect(rig.of('item-truncated')).toHaveLength(0);
   });
 });

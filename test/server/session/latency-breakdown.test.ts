@@ -1,12 +1,23 @@
-import { array, assert, boolean, constantFrom, dictionary, double, property, record, tuple } from 'fast-check';
+import {
+  array,
+  assert,
+  boolean,
+  constantFrom,
+  dictionary,
+  double,
+  property,
+  record,
+  tuple,
+} from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import {
   latencyComponents,
   shareOut,
   type LatencyComponent,
   type LatencyBreakdown,
-} from '../../../server/session/contract/latency-breakdown.ts';
-import { TurnTimings, type Latency } from '../../../server/session/contract/turn-timings.ts';
+  TurnTimings,
+  type Latency,
+} from '../../../server/session/contract/turn-timings.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 
 /** Tenths of a millisecond, so that sums are exact. */

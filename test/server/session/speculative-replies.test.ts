@@ -6,11 +6,11 @@ const turnDetection = {
   threshold: 0.5,
   prefixPaddingMs: 300,
   silenceMs: 500,
-  patience: { leastMs: 400, mostMs: 2_500, threshold: 0.8 },
+  patience: { leastMs: 400, mostMs: 2_500, cutInCostMs: 2_500 },
   createsReply: true,
   interruptsReply: true,
 };
-const drafting = { draftsPerTurn: 3, settings: { ...defaultSettings, turnDetection } };
+const drafting = { speculativeRepliesPerTurn: 3, settings: { ...defaultSettings, turnDetection } };
 
 describe('speculative reply', () => {
   it('starts a speculative reply in the pause and sends nothing of it before the end of the turn', async () => {
@@ -88,14 +88,14 @@ describe('speculative reply', () => {
   });
 
   it('limits the number of speculative replies per turn and makes none if they are disabled', async () => {
-    for (const [draftsPerTurn, made] of [
+    for (const [speculativeRepliesPerTurn, made] of [
       [0, 1],
       [1, 2],
       [2, 3],
     ] as const) {
       const rig = openRig({
         ...drafting,
-        draftsPerTurn,
+        speculativeRepliesPerTurn,
         hears: ['hello there'],
         turnDetector: fakeTurnDetector([0.9]),
       });
@@ -107,7 +107,9 @@ describe('speculative reply', () => {
       await rig.clock.advance(2_000);
       // The last draft that was allowed was dropped when the user went on.
       expect(rig.agent.histories).toHaveLength(made);
-      expect(rig.of('reply-ended')[0]?.end.speculation?.drafts).toBe(draftsPerTurn === 0 ? undefined : draftsPerTurn);
+      expect(rig.of('reply-ended')[0]?.end.speculation?.drafts).toBe(
+        speculativeRepliesPerTurn === 0 ? undefined : speculativeRepliesPerTurn,
+      );
     }
   });
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { latencyComponents, type LatencyComponent } from '../../../server/session/contract/latency-breakdown.ts';
-import type { Latency } from '../../../server/session/contract/turn-timings.ts';
+import {
+  latencyComponents,
+  type LatencyComponent,
+  type Latency,
+} from '../../../server/session/contract/turn-timings.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { settle } from '../../fakes/clock.ts';
 import { tone } from '../../fakes/vad.ts';

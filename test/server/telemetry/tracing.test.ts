@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../server/config/config.ts';
 import { startServer } from '../../../server/app/serve.ts';
 import { componentNames } from '../../../server/telemetry/engines.ts';
-import { latencyComponents } from '../../../server/session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../../../server/session/contract/turn-timings.ts';
 import { WebSocket } from 'ws';
 import { record } from '../../rigs/serve-rig.ts';
 

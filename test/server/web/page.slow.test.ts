@@ -41,6 +41,8 @@ describe.skipIf(!hasBrowser('the page'))('page', () => {
 
   it('answers a typed message on a phone-sized page without asking for the microphone', async () => {
     const page = await openPage(pages.browser, pages.server, { width: 390, height: 844 });
+    const invitations = page.locator('#cast-openings small:visible');
+    expect(await invitations.allTextContents()).toEqual(['Ask Sherlock Holmes', 'Ask Alice', 'Ask Captain Nemo']);
     await page.click('#characters >> text=Alice');
     await page.fill('#text', 'What is your name?');
     await page.click('#send');

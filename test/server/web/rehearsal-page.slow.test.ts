@@ -17,9 +17,12 @@ describe.skipIf(!hasBrowser('rehearsals in the page'))('rehearsal', () => {
 
   const replies = () => page.locator('#transcript li[data-role="character"][data-status="done"]');
   async function answer(text: string): Promise<string> {
+    // The rows of the last conversation stay until the next one starts.
+    const rows = page.locator('#transcript li');
+    await rows.evaluateAll((all) => all.forEach((row) => row.setAttribute('data-earlier', '')));
     await page.fill('#text', text);
     await page.click('#send');
-    const asked = page.locator(`#transcript li[data-role="user"]:has-text("${text}")`).last();
+    const asked = page.locator(`#transcript li[data-role="user"]:not([data-earlier]):has-text("${text}")`).last();
     const reply = asked.locator('~ li[data-role="character"][data-status="done"]').first();
     await reply.waitFor({ timeout: 60_000 });
     return reply.innerText();

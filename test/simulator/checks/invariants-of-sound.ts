@@ -41,14 +41,25 @@ interface Bracket {
   readonly response: { readonly id: string; readonly x_dramatis?: { readonly number?: number } };
 }
 
-/** Checks that the history of a reply is exactly what the person heard of it. */
+/** Checks that the history of a reply is exactly what the person heard of it, or nothing if it cut in. */
 export function heardIsHistory(run: PersonRun): string[] {
   return run.asked.flatMap((id) => {
     const error = heardError(run, id);
-    return error === undefined || error.words <= wordTolerance
+    const isDropped = error?.kept === '' && hardlyBegan(run, id);
+    return error === undefined || error.words <= wordTolerance || isDropped
       ? []
       : [`the history of ${id} has “${error.kept}”, and heard was “${error.heard}”`];
   });
+}
+
+/** The first 600 ms of a reply, and what sounds of it until the words over it are understood and the line tells so. */
+const mostDroppedMs = 1_600;
+
+/** True if so little was heard of a reply that it may count as if it had never begun. */
+function hardlyBegan({ person: { speaker } }: PersonRun, itemId: string): boolean {
+  const words = new Set(speaker.received.get(itemId)?.heard.map(({ word }) => word));
+  const heard = speaker.heard.filter(({ word }) => words.has(word));
+  return heard.reduce((sum, { word }) => sum + word.durationMs, 0) < mostDroppedMs;
 }
 
 /**

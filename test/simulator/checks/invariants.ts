@@ -38,9 +38,9 @@ function stuckState({ isOver, pending, people, servers }: Run): string[] {
   const wrong = people.flatMap(({ person }) => person.vain);
   if (!isOver) wrong.push('the run is stuck: not everybody came to the end of their script');
   if (pending > 0) wrong.push(`${pending} things are still to come after everybody has gone`);
-  for (const { sessions, lobby } of servers) {
+  for (const { sessions, resumableSessions } of servers) {
     if (sessions.active > 0) wrong.push(`${sessions.active} sessions are left`);
-    if (lobby.waiting > 0) wrong.push(`${lobby.waiting} sessions still wait for their client`);
+    if (resumableSessions.waiting > 0) wrong.push(`${resumableSessions.waiting} sessions still wait for their client`);
   }
   for (const { engines, person } of people) {
     for (const { running } of engines) {

@@ -89,6 +89,7 @@ describe.each(Object.entries(lines))('a sound over a reply over %s', (transport,
     expect(endMs).toBeGreaterThan(0);
     expect(endMs).toBeLessThan(400);
     expect(line.heardMs()).toBeLessThan(400);
+    if (transport === 'WebRTC') expect(line.told()).toContain('output_audio_buffer.cleared');
   });
 
   it('keeps the reply playing if speech does not interrupt', async () => {

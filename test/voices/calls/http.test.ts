@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openContext, type EngineContext } from '../../../voices/calls/context.ts';
-import { send, sendForBytes, sendForJson } from '../../../voices/calls/http.ts';
+import { send, sendForBytes } from '../../../voices/calls/http.ts';
 import type { Timeouts } from '../../../voices/calls/call-policy.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
@@ -46,18 +46,6 @@ async function* drips(count: number, everyMs: number): AsyncGenerator<string> {
 }
 
 describe('HTTP request', () => {
-  it('an HTTP request sends JSON, bytes or a form', async () => {
-    await using server = await openEcho();
-    const url = `${server.url}/echo`;
-    expect(await sendForJson(context(), { url, json: { a: 1 } }, { signal })).toEqual({ a: 1 });
-    expect((await sendForBytes(context(), { url, bytes: Buffer.from('abc') }, { signal })).toString()).toBe('abc');
-    const form = new FormData();
-    form.set('file', new Blob(['RIFF']), 'a.wav');
-    await sendForBytes(context(), { url, form }, { signal });
-    const sent = await server.requests[2]?.form();
-    expect(sent?.get('file')).toHaveProperty('name', 'a.wav');
-  });
-
   it('HTTP requests reuse their connection', async () => {
     await using server = await openEcho();
     for (const text of ['a', 'b', 'c']) {
@@ -131,17 +119,5 @@ describe('HTTP request', () => {
     await using server = await openEcho();
     const asking = send(context(), { url: `${server.url}/away` }, { signal });
     await expect(asking).rejects.toMatchObject({ code: 'ENGINE_REFUSED', status: 307 });
-  });
-
-  it('an aborted HTTP request closes its connection at once and throws the reason', async () => {
-    await using server = await openEcho();
-    const controller = new AbortController();
-    const reason = new Error('the user spoke');
-    const { body } = await send(context(), { url: `${server.url}/slow` }, { signal: controller.signal });
-    const reading = (async () => {
-      for await (const _piece of body) controller.abort(reason);
-    })();
-    await expect(reading).rejects.toBe(reason);
-    await expect.poll(() => server.abandoned).toBe(1);
   });
 });

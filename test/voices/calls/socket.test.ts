@@ -41,44 +41,6 @@ describe('engine socket', () => {
     socket.send('nobody hears this');
   });
 
-  it.each([
-    ['does not accept the key', { kind: 'status', status: 401 }, 'ENGINE_REFUSED'],
-    ['resets the connection', { kind: 'reset' }, 'ENGINE_UNAVAILABLE'],
-    ['never ends its handshake', { kind: 'hang' }, 'ENGINE_TIMEOUT'],
-  ] as const)('the engine socket fails to open on a server that %s', async (_name, fault, code) => {
-    await using server = await openEcho();
-    server.breaks(fault);
-    await expect(connect(server)).rejects.toMatchObject({ code });
-  });
-
-  it('the engine socket fails when the server drops the connection', async () => {
-    await using server = await openEcho();
-    const socket = await connect(server);
-    expect(await socket.receive()).toBe('hello');
-    socket.send('die');
-    await expect(socket.receive()).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
-  });
-
-  it('the engine socket waits a limited time for a message, then disconnects', async () => {
-    await using server = await openEcho();
-    const socket = await connect(server);
-    await socket.receive();
-    await expect(socket.receive(20)).rejects.toMatchObject({ code: 'ENGINE_TIMEOUT' });
-    await expect.poll(() => server.open).toBe(0);
-  });
-
-  it('aborting the engine socket disconnects at once and throws the reason', async () => {
-    await using server = await openEcho();
-    const controller = new AbortController();
-    const reason = new Error('the user spoke');
-    const socket = await connect(server, controller);
-    await socket.receive();
-    const waiting = socket.receive();
-    controller.abort(reason);
-    await expect(waiting).rejects.toBe(reason);
-    await expect.poll(() => server.abandoned).toBe(1);
-  });
-
   it('aborting the engine socket before it is open throws the reason', async () => {
     await using server = await openEcho();
     server.breaks({ kind: 'hang' });

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { importOptional } from '../../../voices/calls/optional-package.ts';
 import { checkWeights } from '../../../voices/models/weights.ts';
+import { keptForTests } from '../../rigs/voice-engine-rig.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-weights-'));
-afterAll(() => rm(folder, { recursive: true }));
+const { folder } = await keptForTests();
 
 const bytes = Buffer.from('weights, as it were');
 const sha256 = createHash('sha256').update(bytes).digest('hex');

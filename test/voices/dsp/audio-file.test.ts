@@ -67,6 +67,17 @@ describe('reading a recording', () => {
     expect((await read(at('cut.wav'))).samples).toHaveLength(8_000);
   });
 
+  it('a truncated recording is refused if it must be whole, a streamed one is not', async () => {
+    const whole = await wavBytes(tone(16_000, 2), 16_000);
+    await writeFile(at('half.wav'), whole.subarray(0, 44 + 32_000));
+    await expect(read(at('half.wav'), { mustBeWhole: true })).rejects.toThrow(
+      'it is cut off after 50 %: copy or record it again',
+    );
+    whole.writeUInt32LE(0xff_ff_ff_ff, 40);
+    await writeFile(at('streamed.wav'), whole);
+    expect((await read(at('streamed.wav'), { mustBeWhole: true })).samples).toHaveLength(32_000);
+  });
+
   it('no memory is reserved for ten hours that only the WAV header claims', async () => {
     const bytes = await wavBytes(tone(16_000, 1), 16_000);
     bytes.writeUInt32LE(16_000 * 2 * 36_000, 40);

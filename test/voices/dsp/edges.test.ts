@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import * as fc from 'fast-check';
+import * as fc from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { Rechunker } from '../../../voices/audio.ts';
 import { createVadHysteresis, type SpeechEdge, type VadHysteresisPolicy } from '../../../voices/dsp/vad-hysteresis.ts';

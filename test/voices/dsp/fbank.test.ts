@@ -1,50 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
-import { createTwinDft } from '../../../voices/dsp/dft.ts';
 import { kaldiFbank, subtractMean, type FbankOptions } from '../../../voices/dsp/fbank.ts';
+import { whiteNoise } from '../../fakes/voice-like.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
-
-function noise(length: number, seed = 7): Float32Array {
-  let state = seed;
-  return Float32Array.from({ length }, () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 31 - 1;
-  });
-}
-
-/** The definition, bin by bin. */
-function slowPower(samples: Float64Array): number[] {
-  return Array.from({ length: (samples.length >> 1) + 1 }, (_, bin) => {
-    let real = 0;
-    let imaginary = 0;
-    for (const [index, value] of samples.entries()) {
-      real += value * Math.cos((2 * Math.PI * bin * index) / samples.length);
-      imaginary -= value * Math.sin((2 * Math.PI * bin * index) / samples.length);
-    }
-    return real * real + imaginary * imaginary;
-  });
-}
-
-describe('DFT of two frames at once', () => {
-  it.each([1, 2, 3, 4, 6, 15, 34, 107, 128, 321, 400])('the twin DFT equals the definition for %i samples', (size) => {
-    const [first, second] = [Float64Array.from(noise(size, 3)), Float64Array.from(noise(size, 11))];
-    const powers = [new Float64Array((size >> 1) + 1), new Float64Array((size >> 1) + 1)] as const;
-    createTwinDft(size).powerSpectra(first, second, ...powers);
-    const expected = [slowPower(first), slowPower(second)];
-    for (const [frame, power] of powers.entries()) {
-      for (const [bin, value] of power.entries()) expect(value).toBeCloseTo(expected[frame]?.[bin] as number, 8);
-    }
-  });
-
-  it.each([0, -3, 2.5])('the twin DFT refuses the size %d', (size) => {
-    expect(() => createTwinDft(size)).toThrow(RangeError);
-  });
-});
 
 describe('Kaldi fbank', () => {
   it('fbank has a frame wherever 25 ms fit in', () => {
-    expect([0, 399, 400, 559, 560, 16_000].map((length) => kaldiFbank(noise(length)).frames)).toEqual([
+    expect([0, 399, 400, 559, 560, 16_000].map((length) => kaldiFbank(whiteNoise(length)).frames)).toEqual([
       0, 0, 1, 1, 2, 98,
     ]);
   });
@@ -56,7 +19,7 @@ describe('Kaldi fbank', () => {
   });
 
   it('fbank ignores an offset and scales as the logarithm does', () => {
-    const sound = noise(4_000);
+    const sound = whiteNoise(4_000);
     const plain = kaldiFbank(sound).values;
     const raised = kaldiFbank(sound.map((value) => value * 0.5 + 0.25)).values;
     const scaled = kaldiFbank(sound, { scale: 32_768 }).values;
@@ -78,7 +41,7 @@ describe('Kaldi fbank', () => {
   });
 
   it('fbank has zero mean in each band once the mean was subtracted', () => {
-    const fbank = subtractMean(kaldiFbank(noise(8_000)));
+    const fbank = subtractMean(kaldiFbank(whiteNoise(8_000)));
     for (let band = 0; band < fbank.bands; band += 1) {
       const column = fbank.values.filter((_, index) => index % fbank.bands === band);
       expect(column.reduce((sum, value) => sum + value, 0) / fbank.frames).toBeCloseTo(0, 5);

@@ -1,44 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
-import { createRealDft } from '../../../voices/dsp/dft.ts';
 import { melBands, smartTurnFeatures, whisperLogMel, type LogMel } from '../../../voices/dsp/log-mel.ts';
+import { whiteNoise } from '../../fakes/voice-like.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
-
-/** The definition, bin by bin. */
-function slowPower(samples: Float64Array): number[] {
-  return Array.from({ length: samples.length / 2 + 1 }, (_, bin) => {
-    let real = 0;
-    let imaginary = 0;
-    for (const [index, value] of samples.entries()) {
-      real += value * Math.cos((2 * Math.PI * bin * index) / samples.length);
-      imaginary -= value * Math.sin((2 * Math.PI * bin * index) / samples.length);
-    }
-    return real * real + imaginary * imaginary;
-  });
-}
-
-function noise(length: number): Float64Array {
-  let state = 7;
-  return Float64Array.from({ length }, () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 31 - 1;
-  });
-}
-
-describe('DFT', () => {
-  it.each([2, 4, 6, 34, 200, 256, 400, 512])('the DFT equals the definition for %i samples', (size) => {
-    const samples = noise(size + 3);
-    const power = new Float64Array(size / 2 + 1);
-    createRealDft(size).powerSpectrum(samples, 3, power);
-    const expected = slowPower(samples.slice(3));
-    for (const [bin, value] of power.entries()) expect(value).toBeCloseTo(expected[bin] as number, 8);
-  });
-
-  it.each([0, 1, 321])('the DFT refuses the size %i', (size) => {
-    expect(() => createRealDft(size)).toThrow(RangeError);
-  });
-});
 
 describe('log-mel features', () => {
   it('log-mel features of silence are at their floor, whatever its length', () => {
@@ -51,7 +16,7 @@ describe('log-mel features', () => {
 
   it('log-mel features are the last 800 frames of a turn, however long it was', () => {
     for (const length of [0, 5, 16_000, 128_000, 400_000]) {
-      const { frames, values } = smartTurnFeatures(Float32Array.from(noise(length)));
+      const { frames, values } = smartTurnFeatures(whiteNoise(length));
       expect(frames).toBe(800);
       expect(values.length).toBe(80 * 800);
       expect(values.every((value) => Number.isFinite(value))).toBe(true);
@@ -59,7 +24,7 @@ describe('log-mel features', () => {
   });
 
   it('log-mel features do not depend on loudness', () => {
-    const turn = Float32Array.from(noise(20_000), (value) => value * 0.3);
+    const turn = whiteNoise(20_000, 0.3);
     const loud = smartTurnFeatures(turn).values;
     const soft = smartTurnFeatures(turn.map((value) => value / 8)).values;
     for (const [index, value] of loud.entries()) expect(Math.abs(value - (soft[index] as number))).toBeLessThan(0.01);

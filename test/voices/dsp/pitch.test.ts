@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { semitones, trackPitch } from '../../../voices/dsp/pitch.ts';
+import { whiteNoise } from '../../fakes/voice-like.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
 /** A voice with eight harmonics, the second stronger than the first, whose pitch glides linearly. */
@@ -14,14 +15,6 @@ function voice(fromHertz: number, toHertz: number, seconds: number, sampleRate =
       value += ((harmonic === 2 ? 2 : 1) / harmonic) * Math.sin(2 * Math.PI * harmonic * phase);
     }
     return 0.1 * value;
-  });
-}
-
-function noise(length: number, amplitude: number): Float32Array {
-  let state = 3;
-  return Float32Array.from({ length }, () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return amplitude * (state / 2 ** 31 - 1);
   });
 }
 
@@ -53,7 +46,7 @@ describe('pitch tracker', () => {
 
   it('the pitch tracker finds the same pitch at other sample rates and in some noise', () => {
     const spoken = voice(180, 180, 0.5, 24_000);
-    const hiss = noise(spoken.length, 0.02);
+    const hiss = whiteNoise(spoken.length, 0.02);
     const { hertz } = trackPitch(
       spoken.map((value, index) => value + (hiss[index] as number)),
       24_000,
@@ -64,7 +57,7 @@ describe('pitch tracker', () => {
   });
 
   it('the pitch tracker finds no pitch in noise, in silence, or in almost no audio', () => {
-    expect(voicedOf(trackPitch(noise(16_000, 0.2), 16_000).hertz)).toEqual([]);
+    expect(voicedOf(trackPitch(whiteNoise(16_000, 0.2), 16_000).hertz)).toEqual([]);
     expect(voicedOf(trackPitch(new Float32Array(16_000), 16_000).hertz)).toEqual([]);
     expect(voicedOf(trackPitch(new Float32Array(16_000).fill(0.3), 16_000).hertz)).toEqual([]);
     expect(trackPitch(new Float32Array(3), 16_000).hertz.length).toBe(0);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import * as fc from 'fast-check';
+import * as fc from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { concatSamples } from '../../../voices/audio.ts';
 import { resample, Resampler } from '../../../voices/dsp/resampler.ts';

@@ -1,18 +1,14 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as fc from '../../fakes/property.ts';
+import { describe, expect, it } from 'vitest';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../../voices/audio.ts';
 import { readWav, wavBytes, WavFormatError, wavFrames, writeWav } from '../../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
+import { keptForTests } from '../../rigs/voice-engine-rig.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dramatis-wav-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const { folder } = await keptForTests();
 
 interface WavParts {
   readonly audioFormat?: number;

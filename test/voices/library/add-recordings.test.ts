@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { concatSamples, type AudioFrame } from '../../../voices/audio.ts';
 import { addRecordings, type AddOptions, type AddProgress } from '../../../voices/library/add-recordings.ts';
 import type { ClipEngines } from '../../../voices/library/examine-clip.ts';
@@ -10,10 +9,10 @@ import { readWav, writeWav } from '../../../voices/dsp/wav.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { fakeVad, silence } from '../../fakes/vad.ts';
 import { voiceLike } from '../../fakes/voice-like.ts';
+import { keptForTests } from '../../rigs/voice-engine-rig.ts';
 
 const { signal } = new AbortController();
-const folder = await mkdtemp(join(tmpdir(), 'dramatis-voices-'));
-afterAll(() => rm(folder, { recursive: true }));
+const { folder } = await keptForTests();
 
 /** Sentences of these lengths with a second of silence between them. */
 async function recording(name: string, ...spans: readonly number[]): Promise<string> {

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { chooseClip, fitClips, type MeasuredClip } from '../../../voices/library/choose-clip.ts';
 import { cutClips, type Contour } from '../../../voices/library/cut-clips.ts';

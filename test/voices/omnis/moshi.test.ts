@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
-import type { OmniMessage, OmniModel, OmniPart } from '../../../voices/omni.ts';
+import type { OmniMessage, OmniPart } from '../../../voices/omni.ts';
 import { adapter } from '../../../voices/omnis/moshi.ts';
 import { omniConformance } from '../../conformance/omni.ts';
-import type { Opened } from '../../conformance/upstream.ts';
+import { behind } from '../../conformance/upstream.ts';
 import { openMoshiServer, type MoshiOptions } from '../../fakes/servers/moshi-server.ts';
 import { tone } from '../../fakes/vad.ts';
 import { openEngine } from '../../rigs/voice-engine-rig.ts';
@@ -15,21 +15,18 @@ const talk: readonly OmniMessage[] = [
   { role: 'user', text: '', sound: spoken },
 ];
 
-omniConformance({
-  title: 'moshi',
-  says: /^Good evening, my friend\.$/,
-  behindServer: true,
-  open: async (care?: CallPolicy): Promise<Opened<OmniModel>> => {
-    const server = await openMoshiServer();
-    const wish = { ...care, timeouts: { connectMs: 500, ...care?.timeouts } };
-    const engine = openEngine(adapter, { baseUrl: server.url, endSilenceMs: 300 }, wish);
-    return {
-      engine,
-      upstream: { server, route: 'WS /api/chat' },
-      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-    };
-  },
-});
+for (const beginsLikeRust of [false, true]) {
+  omniConformance({
+    title: `moshi (${beginsLikeRust ? 'Rust' : 'Python'})`,
+    says: /^Good evening, my friend\.$/,
+    behindServer: true,
+    open: async (care?: CallPolicy) => {
+      const server = await openMoshiServer({ beginsLikeRust });
+      const engine = openEngine(adapter, { baseUrl: server.url, endSilenceMs: 300 }, care);
+      return behind(engine, server, 'WS /api/chat');
+    },
+  });
+}
 
 async function reply(options: MoshiOptions, given: object = {}, messages = talk): Promise<OmniPart[]> {
   await using server = await openMoshiServer(options);
@@ -59,11 +56,16 @@ describe('Moshi, turn by turn', () => {
   });
 
   it.each<[string, MoshiOptions]>([
-    ['greets with its versions', { longHandshake: true }],
     ['cuts its pages anywhere', { cutsAt: 37 }],
     ['speaks into the speech', { mutters: ' Mhm. Yes.' }],
   ])('Moshi is understood when it %s', async (_name, options) => {
     expect(textOf(await reply(options))).toBe('Good evening, my friend.');
+  });
+
+  it('Moshi’s Rust server sends its metadata before its handshake, and is understood by replies and by doctor', async () => {
+    expect(textOf(await reply({ beginsLikeRust: true }))).toBe('Good evening, my friend.');
+    await using server = await openMoshiServer({ beginsLikeRust: true });
+    expect(await openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).toContain('accepts conversations');
   });
 
   it('a Moshi reply that is too long is cut off', async () => {

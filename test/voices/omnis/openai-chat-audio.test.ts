@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
-import { openContext } from '../../../voices/calls/context.ts';
-import type { OmniModel, OmniPart } from '../../../voices/omni.ts';
+import type { OmniPart } from '../../../voices/omni.ts';
 import { adapter } from '../../../voices/omnis/openai-chat-audio.ts';
 import { omniConformance } from '../../conformance/omni.ts';
-import { secretKey, type Opened } from '../../conformance/upstream.ts';
+import { behind, secretKey } from '../../conformance/upstream.ts';
 import { openChatAudioServer, type ChatAudioShape } from '../../fakes/servers/chat-audio-server.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { tone } from '../../fakes/vad.ts';
+import { openEngine } from '../../rigs/voice-engine-rig.ts';
 
 const signal = new AbortController().signal;
 const route = 'POST /v1/chat/completions';
 
 function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: CallPolicy = {}) {
-  const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'gpt-audio', ...options });
-  return adapter.open(
-    settings,
-    openContext('omni', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)] }),
-  );
+  return openEngine(adapter, { baseUrl: `${server.url}/v1`, model: 'gpt-audio', ...options }, care);
 }
 
 const shapes: readonly (readonly [string, ChatAudioShape])[] = [
@@ -33,10 +29,9 @@ for (const [dialect, shape] of shapes) {
     title: `openai-chat-audio (${dialect}, ${shape})`,
     says: /^Good evening, my friend\.$/,
     behindServer: true,
-    open: async (care): Promise<Opened<OmniModel>> => {
+    open: async (care) => {
       const server = await openChatAudioServer(shape);
-      const engine = openAt(server, { dialect }, care);
-      return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+      return behind(openAt(server, { dialect }, care), server, route);
     },
   });
 }

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
-import { openContext } from '../../../voices/calls/context.ts';
-import type { OmniMessage, OmniModel } from '../../../voices/omni.ts';
+import type { OmniMessage } from '../../../voices/omni.ts';
 import { adapter } from '../../../voices/omnis/openai-realtime.ts';
 import { omniConformance } from '../../conformance/omni.ts';
-import { secretKey, type Opened } from '../../conformance/upstream.ts';
+import { behind } from '../../conformance/upstream.ts';
 import { openRealtimeServer, realtimeRoute, type RealtimeShape } from '../../fakes/servers/realtime-server.ts';
 import { tone } from '../../fakes/vad.ts';
 import { serve } from '../../rigs/serve-rig.ts';
+import { openEngine, promptly } from '../../rigs/voice-engine-rig.ts';
 
 const signal = new AbortController().signal;
 
-const bases = { openai: '/v1', beta: '/v1', qwen: '/api-ws/v1', glm: '/api/paas/v4' } as const;
+const bases = { openai: '/v1', beta: '/v1', speaches: '/v1', qwen: '/api-ws/v1', glm: '/api/paas/v4' } as const;
 
 function openAt(
   url: string,
@@ -19,26 +19,17 @@ function openAt(
   care: CallPolicy = {},
 ) {
   const baseUrl = `${url}${bases[options.dialect ?? 'openai']}`;
-  const settings = adapter.settings.parse({ baseUrl, model: 'gpt-realtime', ...options });
-  const wish = { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
-  return adapter.open(
-    settings,
-    openContext('omni', { key: secretKey, callPolicy: [wish, adapter.callPolicy?.(settings)] }),
-  );
+  return openEngine(adapter, { baseUrl, model: 'gpt-realtime', ...options }, promptly(care));
 }
 
-for (const dialect of ['openai', 'beta', 'qwen', 'glm'] as const) {
+for (const dialect of ['openai', 'beta', 'speaches', 'qwen', 'glm'] as const) {
   omniConformance({
     title: `openai-realtime (${dialect})`,
     says: /^Good evening, my friend\.$/,
     behindServer: true,
-    open: async (care): Promise<Opened<OmniModel>> => {
+    open: async (care) => {
       const server = await openRealtimeServer(undefined, undefined, dialect);
-      return {
-        engine: openAt(server.url, { dialect }, care),
-        upstream: { server, route: realtimeRoute(dialect) },
-        [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-      };
+      return behind(openAt(server.url, { dialect }, care), server, realtimeRoute(dialect));
     },
   });
 }
@@ -99,6 +90,44 @@ describe('Realtime API as an engine', () => {
       { item: { role: 'user', content: [{ type: 'input_audio' }] } },
       { type: 'response.create', response: { max_response_output_tokens: 90 } },
     ]);
+  });
+
+  it('speaches replies although it knows no audio in items, no audio formats and no session without a VAD', async () => {
+    await using server = await openRealtimeServer(undefined, undefined, 'speaches');
+    const engine = openAt(server.url, { dialect: 'speaches' });
+    const parts = await Array.fromAsync(engine.reply(talk, { signal, voice: 'af_bella', speaks: true, maxTokens: 90 }));
+    expect(parts.at(-1)).toMatchObject({ type: 'omni-end', reason: 'stop' });
+    expect(server.told).toMatchObject([
+      {
+        session: {
+          modalities: ['text', 'audio'],
+          instructions: 'You are Martha.',
+          voice: 'af_bella',
+          turn_detection: { threshold: 1, create_response: true },
+          max_response_output_tokens: 90,
+        },
+      },
+      { item: { role: 'assistant', content: [{ type: 'text', text: 'Good evening to you.' }] } },
+      { type: 'input_audio_buffer.append' },
+      // Its own turn detection makes the response, after the transcript.
+      { type: 'input_audio_buffer.commit' },
+    ]);
+    // 500 ms at 24 kHz.
+    expect(Buffer.from(server.told[2]?.['audio'] as string, 'base64').length).toBe(24_000);
+  });
+
+  it('doctor finds a speaches that has lost its first event under load', async () => {
+    await using server = await openRealtimeServer(undefined, undefined, 'speaches');
+    await expect(openAt(server.url, { dialect: 'speaches' }).check?.({ signal })).resolves.toContain('opens sessions');
+  });
+
+  it('speaches replies to typed text after a spoken message', async () => {
+    await using server = await openRealtimeServer(undefined, undefined, 'speaches');
+    const written: readonly OmniMessage[] = [...talk, { role: 'user', text: 'Good evening.' }];
+    const reading = openAt(server.url, { dialect: 'speaches' }).reply(written, { signal, speaks: true });
+    expect((await Array.fromAsync(reading)).at(-1)).toMatchObject({ type: 'omni-end' });
+    const types = server.told.slice(1).map(({ type }) => type);
+    expect(types).toEqual(['conversation.item.create', 'conversation.item.create', 'response.create']);
   });
 
   it.each([

@@ -1,11 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openDeviceSessions, type CreateOnDevice, type DeviceSessions } from '../../../voices/onnx/device-sessions.ts';
+import { keptForTests } from '../../rigs/voice-engine-rig.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-device-'));
-afterAll(() => rm(folder, { recursive: true }));
+const { folder } = await keptForTests();
 
 /** Sessions without a device. */
 function scripted(fault?: 'load' | 'run'): { create: CreateOnDevice; made: unknown[]; released: () => number } {

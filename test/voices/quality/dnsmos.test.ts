@@ -1,28 +1,18 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { openDnsmos, type DnsmosOptions } from '../../../voices/quality/dnsmos.ts';
 import { dnsmosMel, dnsmosWindows } from '../../../voices/quality/dnsmos-features.ts';
 import { writeSmallCampplus, writeSmallP808, writeSmallP835 } from '../../fakes/models/small-models.ts';
 import { voiceLike } from '../../fakes/voice-like.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
+import { keptForTests } from '../../rigs/voice-engine-rig.ts';
 
 const { signal } = new AbortController();
-const folder = await mkdtemp(join(tmpdir(), 'dramatis-dnsmos-'));
-const opened: { close(): Promise<void> }[] = [];
-afterAll(async () => {
-  await Promise.all(opened.map((meter) => meter.close()));
-  await rm(folder, { recursive: true });
-});
+const { folder, keep } = await keptForTests();
 
-async function open(options: Omit<DnsmosOptions, 'signal'>): ReturnType<typeof openDnsmos> {
-  const meter = await openDnsmos({ ...options, signal });
-  opened.push(meter);
-  return meter;
-}
+const open = async (options: Omit<DnsmosOptions, 'signal'>) => keep(await openDnsmos({ ...options, signal }));
 
 const small = await writeSmallP835(join(folder, 'p835.onnx'));
 const smallP808 = await writeSmallP808(join(folder, 'p808.onnx'));

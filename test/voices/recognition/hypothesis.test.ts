@@ -5,6 +5,7 @@ import {
   isDoubtful,
   judge,
   scoreOf,
+  withCommand,
   type Hypothesis,
 } from '../../../voices/recognition/hypothesis.ts';
 
@@ -54,6 +55,42 @@ describe('judge', () => {
   it('a confident forced word is believed', () => {
     const word = { text: 'Stop.', logProbabilities: [-0.3, -0.4, -0.1], silenceLogProbability: -0.4, forced: true };
     expect(judge({ ...word, seconds: 0.8 })).toBe('words');
+  });
+
+  it('a command that the model repeats in a loop, or mishears without silence around it, was said once', () => {
+    const looped: Hypothesis = {
+      text: 'What what what what what what wh',
+      logProbabilities: [-0.39, -0.6, -0.5, -0.5, -0.5, -0.5, -0.5, -0.4],
+      silenceLogProbability: -2.1,
+      forced: false,
+      seconds: 0.86,
+    };
+    expect(withCommand(looped).text).toBe('What.');
+    expect(judge(withCommand(looped))).toBe('words');
+    expect(judge({ ...looped, seconds: 3 })).toBe('babble');
+    expect(withCommand(english)).toEqual(english);
+    const misheard: Hypothesis = {
+      text: 'You.',
+      logProbabilities: [-1, -0.5, -0.2],
+      silenceLogProbability: -1.1,
+      forced: false,
+      seconds: 0.58,
+    };
+    const no = { ...misheard, text: 'No.', seconds: 0.98 };
+    expect(withCommand({ ...misheard, padded: no })).toEqual(no);
+    expect(withCommand({ ...misheard, padded: { ...no, text: 'Now.' } })).toEqual(misheard);
+  });
+
+  it('a command that the model would rather take for silence is no speech', () => {
+    const oh = {
+      text: 'No,',
+      logProbabilities: [-0.53, -0.7],
+      silenceLogProbability: -0.29,
+      forced: true,
+      seconds: 0.9,
+    };
+    expect(judge(oh)).toBe('nothing');
+    expect(judge({ ...oh, silenceLogProbability: -1.2 })).toBe('words');
   });
 
   it('several unsure forced words are babble', () => {

@@ -1,38 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
-import { openContext } from '../../../voices/calls/context.ts';
 import { adapter } from '../../../voices/recognizers/funasr.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../voices/recognizer.ts';
 import { recognizerConformance } from '../../conformance/recognizer.ts';
 import { vadFrames } from '../../fakes/speech-frames.ts';
-import { secretKey, type Opened } from '../../conformance/upstream.ts';
-import { openFunasrServer, type FunasrScript, type FunasrServer } from '../../fakes/servers/funasr-server.ts';
+import { behind } from '../../conformance/upstream.ts';
+import {
+  funasrScripts,
+  openFunasrServer,
+  type FunasrScript,
+  type FunasrServer,
+} from '../../fakes/servers/funasr-server.ts';
 import { tone } from '../../fakes/vad.ts';
+import { openEngine, promptly } from '../../rigs/voice-engine-rig.ts';
 import { streamOf } from '../../fakes/spoken.ts';
 
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
 
 function openAt(server: FunasrServer, options: Record<string, unknown> = {}, care: CallPolicy = {}): SpeechRecognizer {
-  const settings = adapter.settings.parse({ baseUrl: server.url.replace('http', 'ws'), ...options });
-  const wish = { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
-  return adapter.open(
-    settings,
-    openContext('ear', { key: secretKey, callPolicy: [wish, adapter.callPolicy?.(settings)] }),
-  );
+  return openEngine(adapter, { baseUrl: server.url.replace('http', 'ws'), ...options }, promptly(care));
 }
 
-recognizerConformance({
-  title: 'funasr',
-  speech,
-  says: /^hello there$/,
-  behindServer: true,
-  open: async (care): Promise<Opened<SpeechRecognizer>> => {
-    const server = await openFunasrServer();
-    const engine = openAt(server, {}, care);
-    return { engine, upstream: { server, route: 'WS /' }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
-  },
-});
+for (const [name, script] of Object.entries(funasrScripts)) {
+  recognizerConformance({
+    title: `funasr (${name})`,
+    speech,
+    says: /^hello there$/,
+    behindServer: true,
+    open: async (care) => {
+      const server = await openFunasrServer(script);
+      return behind(openAt(server, {}, care), server, 'WS /');
+    },
+    openHearing: async (text) => {
+      const server = await openFunasrServer({ late: [{ mode: '2pass-offline', text, is_final: true }] });
+      return behind(openAt(server), server, 'WS /');
+    },
+  });
+}
 
 async function hear(script: FunasrScript, options: Record<string, unknown> = {}): Promise<TranscriptPart[]> {
   await using server = await openFunasrServer(script);
@@ -67,6 +72,28 @@ describe('FunASR', () => {
   it('FunASR on a Python server waits for the last sentence, because is_final there means speech', async () => {
     const late = [offline('One.', true), online('two', false), offline('Two.', false)];
     expect((await hear({ early: [online('one', true)], late })).at(-1)).toMatchObject({ text: 'One. Two.' });
+  });
+
+  it('FunASR’s C++ server closes the last sentence before the end, and its last message has no mode', async () => {
+    const parts = await hear(funasrScripts.cppAfterPause, { settleMs: 5_000 });
+    expect(parts.at(-1)).toEqual({ type: 'transcript-final', text: 'hello there' });
+  });
+
+  it('FunASR’s C++ server heard nothing, and its only message has no mode', async () => {
+    const parts = await hear({ late: [{ text: '', timestamp: '', is_final: true }] }, { settleMs: 5_000 });
+    expect(parts.at(-1)).toEqual({ type: 'transcript-final', text: '' });
+  });
+
+  it('FunASR’s C++ server reports an error as text without a mode, which is no transcript', async () => {
+    const text = 'ERROR. Real-time transcription service ONLY SUPPORT PCM stream.';
+    await expect(hear({ late: [{ text, is_final: true }] })).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
+  });
+
+  it('FunASR’s Python server is still at an earlier sentence at the end, and no later one is lost', async () => {
+    const second = (text: string) => ({ ...offline(text, true), spk_name: 'unknown', spk_score: 0 });
+    const late = [second('One, two.'), second('Five.')];
+    const parts = await hear({ early: [online('one', false), online('two', false)], late, confirmsEnd: true });
+    expect(parts.at(-1)).toEqual({ type: 'transcript-final', text: 'One, two. Five.' });
   });
 
   it('FunASR ends without is_final, which offline servers may never send', async () => {

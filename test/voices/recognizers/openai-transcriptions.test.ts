@@ -1,27 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
-import { openContext } from '../../../voices/calls/context.ts';
 import { Queue } from '../../../voices/runtime/queue.ts';
 import { adapter } from '../../../voices/recognizers/openai-transcriptions.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../voices/recognizer.ts';
 import { recognizerConformance } from '../../conformance/recognizer.ts';
 import { vadFrames } from '../../fakes/speech-frames.ts';
-import { secretKey, type Opened } from '../../conformance/upstream.ts';
+import { behind, secretKey } from '../../conformance/upstream.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openTranscriptionServer, type TranscriptionResult } from '../../fakes/servers/transcription-server.ts';
 import { tone } from '../../fakes/vad.ts';
+import { openEngine } from '../../rigs/voice-engine-rig.ts';
 import { streamOf } from '../../fakes/spoken.ts';
 
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
 
 function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: CallPolicy = {}) {
-  const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'whisper', ...options });
-  return adapter.open(
-    settings,
-    openContext('ear', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)] }),
-  );
+  return openEngine(adapter, { baseUrl: `${server.url}/v1`, model: 'whisper', ...options }, care);
 }
 
 function subject(
@@ -32,17 +28,18 @@ function subject(
     events,
   }: { readonly route?: string; readonly events?: TranscriptionResult['events'] } = {},
 ) {
+  const openHearing = async (text: string, care?: CallPolicy) => {
+    const server = await openTranscriptionServer({ text, ...(events && { events }) });
+    // Requests for partial transcripts would consume injected faults, depending on how fast the test runs.
+    return behind(openAt(server, { dialect, partials: false }, care), server, route);
+  };
   return {
     title,
     speech,
     says: /^hello there$/,
     behindServer: true,
-    open: async (care?: CallPolicy): Promise<Opened<SpeechRecognizer>> => {
-      const server = await openTranscriptionServer({ text: 'hello there', ...(events && { events }) });
-      // Requests for partial transcripts would consume injected faults, depending on how fast the test runs.
-      const engine = openAt(server, { dialect, partials: false }, care);
-      return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
-    },
+    open: (care?: CallPolicy) => openHearing('hello there', care),
+    openHearing: (text: string) => openHearing(text),
   };
 }
 
@@ -72,13 +69,12 @@ describe('recognizer behind a transcription endpoint', () => {
     const frames = new Queue<AudioFrame>();
     const parts = openAt(server).transcribe(frames, { signal })[Symbol.asyncIterator]();
     for (const frame of vadFrames(speech, 16_000)) frames.push(frame);
-    const first = parts.next();
-    await expect.poll(() => server.requests.length).toBe(1);
-    await expect.poll(() => server.open).toBe(0);
-    // The partial transcript comes with the next frame; turn detector and speculative replies wait for it.
+    let heard: unknown;
+    void parts.next().then(({ value }) => (heard = value));
+    // The partial transcript comes with a frame after the answer; turn detector and speculative replies wait for it.
     const silence = { samples: new Float32Array(512), sampleRate: 16_000, atMs: 0, voiced: false };
-    frames.push(silence);
-    expect((await first).value).toEqual({ type: 'transcript-partial', text: 'hello there' });
+    const heardSoFar = (): unknown => (frames.push(silence), heard);
+    await expect.poll(heardSoFar).toEqual({ type: 'transcript-partial', text: 'hello there' });
     frames.end();
     expect((await parts.next()).value).toMatchObject({ type: 'transcript-final', text: 'hello there' });
     expect(server.requests).toHaveLength(1);
@@ -167,6 +163,15 @@ describe('recognizer behind a transcription endpoint', () => {
     await using server = await openTranscriptionServer();
     await hear(openAt(server, { dialect: 'whisper-cpp' }));
     expect((await server.requests[0]?.form())?.get('language')).toBe('auto');
+  });
+
+  it('whisper.cpp, which fails for a language that Whisper does not know, is asked to detect it instead', async () => {
+    await using server = await openTranscriptionServer();
+    const engine = openAt(server, { dialect: 'whisper-cpp' });
+    for (const language of ['fil', 'nb-NO', 'EN-gb', 'zh'])
+      expect((await hear(engine, language)).at(-1)).toMatchObject({ text: 'hello there' });
+    const forms = await Promise.all(server.requests.map((request) => request.form()));
+    expect(forms.map((form) => form.get('language'))).toEqual(['auto', 'auto', 'en', 'zh']);
   });
 
   it.each([

@@ -1,35 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { concatSamples, durationMs } from '../../../voices/audio.ts';
 import { adapter } from '../../../voices/sherpa/synthesizer.ts';
 import type { SpeechChunk, SpeechSynthesizer } from '../../../voices/synthesizer.ts';
 import { writeWav } from '../../../voices/dsp/wav.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
+import { alone } from '../../conformance/upstream.ts';
 import { espeakData } from '../../fakes/models/espeak-data.ts';
 import { isInstalled } from '../../fakes/models/installed.ts';
 import { tinyPocket, tinyZipvoice } from '../../fakes/models/tiny-cloners.ts';
 import { tinyFiles } from '../../fakes/models/tiny-model.ts';
 import { tinyKokoro, tinyMatcha, tinyPiper, tinyPitches, tinyVits } from '../../fakes/models/tiny-synthesizers.ts';
-import { clipForTests, openEngine, say } from '../../rigs/voice-engine-rig.ts';
+import { tinyRules } from '../../fakes/models/tiny-rules.ts';
+import { keptForTests, clipForTests, openEngine, say } from '../../rigs/voice-engine-rig.ts';
 import { phrasesOf } from '../../fakes/spoken.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-mouths-'));
-const opened: { close?(): Promise<void> }[] = [];
-afterAll(async () => {
-  await Promise.all(opened.map(async (engine) => engine.close?.()));
-  await rm(folder, { recursive: true });
-});
+const { folder, keep } = await keptForTests();
 
-function open(settings: Record<string, unknown>) {
-  const engine = openEngine(adapter, settings);
-  opened.push(engine);
-  return engine;
-}
+const open = (settings: Record<string, unknown>) => keep(openEngine(adapter, settings));
 
 const kept = (engine: SpeechSynthesizer) => ({
-  open: async () => ({ engine, [Symbol.asyncDispose]: async () => undefined }),
+  open: async () => alone(engine),
 });
 
 const lengthOf = (chunks: readonly SpeechChunk[]): number =>
@@ -135,6 +126,22 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       expect(pitchOf(await say(engine, { kind: 'preset', id: '1' }))).toBeCloseTo(high, -1);
       expect(pitchOf(await say(engine, { kind: 'preset', id: 'martha' }))).toBeCloseTo(high, -1);
       expect(pitchOf(await say(engine, { kind: 'preset', id: '99' }))).toBeCloseTo(low, -1);
+    });
+
+    it('the sherpa-onnx synthesizer speaks numbers and dates as words, by the rules of the model', async () => {
+      const files = tinyFiles(folder);
+      const dateRules = await files.write('date.fst', tinyRules('7', 'may5'));
+      const numberRules = await files.write('number.fst', tinyRules('5', 'fifty'));
+      const ruled = { ...vits, files: { ...vits.files, dateRules, numberRules } };
+      const voice = { kind: 'preset', id: '0' } as const;
+      const [bare, number, date] = [
+        await say(open(vits), voice, { text: 'a 5.' }),
+        await say(open(ruled), voice, { text: 'a 5.' }),
+        await say(open(ruled), voice, { text: 'a 7.' }),
+      ].map(lengthOf);
+      // 80 ms for each letter; the rule of dates writes a number for that of numbers.
+      expect((number ?? 0) - (bare ?? 0)).toBeCloseTo(80 * ('fifty'.length - 1), -1);
+      expect((date ?? 0) - (bare ?? 0)).toBeCloseTo(80 * ('mayfifty'.length - 1), -1);
     });
 
     it('the sherpa-onnx synthesizer stops at once on an abort, and speaks the next reply normally', async () => {

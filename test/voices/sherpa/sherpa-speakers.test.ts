@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { concatSamples } from '../../../voices/audio.ts';
 import { speakerEncoderKinds } from '../../../server/engines/voice-kinds.ts';
 import { diarizerSettings, openDiarizer } from '../../../voices/sherpa/diarizer.ts';
@@ -9,15 +6,10 @@ import { cosine } from '../../../voices/speaker-encoder.ts';
 import { isInstalled } from '../../fakes/models/installed.ts';
 import { tinyFiles } from '../../fakes/models/tiny-model.ts';
 import { tinyDimensions, tinyEncoder, tinySegmentation } from '../../fakes/models/tiny-speakers.ts';
-import { openEngine } from '../../rigs/voice-engine-rig.ts';
+import { keptForTests, openEngine } from '../../rigs/voice-engine-rig.ts';
 
 const { signal } = new AbortController();
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-speakers-'));
-const opened: { close?(): Promise<void> }[] = [];
-afterAll(async () => {
-  await Promise.all(opened.map(async (engine) => engine.close?.()));
-  await rm(folder, { recursive: true });
-});
+const { folder, keep } = await keptForTests();
 
 const files = tinyFiles(folder);
 const embedding = await tinyEncoder(files);
@@ -25,11 +17,7 @@ const segmentation = await tinySegmentation(files);
 const { adapter } = (await speakerEncoderKinds['sherpa-onnx']?.()) ?? {};
 if (adapter === undefined) throw new Error('no encoder of this kind');
 
-function open(settings: Record<string, unknown>) {
-  const engine = openEngine(adapter as NonNullable<typeof adapter>, settings);
-  opened.push(engine);
-  return engine;
-}
+const open = (settings: Record<string, unknown>) => keep(openEngine(adapter, settings));
 
 function hum(pitch: number, seconds: number, sampleRate = 16_000): Float32Array {
   return Float32Array.from({ length: seconds * sampleRate }, (_, index) => {
@@ -78,8 +66,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
   });
 
   describe('diarizer', () => {
-    const diarizer = openDiarizer(diarizerSettings.parse({ files: { segmentation, embedding } }));
-    opened.push(diarizer);
+    const diarizer = keep(openDiarizer(diarizerSettings.parse({ files: { segmentation, embedding } })));
     const silence = new Float32Array(16_000);
     const talk = clip(concatSamples([hum(250, 3), silence, hum(2_500, 3)]));
 

@@ -1,28 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { kaldiFbank, subtractMean } from '../../../voices/dsp/fbank.ts';
 import { centralities, cosine } from '../../../voices/speaker-encoder.ts';
 import { openOnnxSpeaker, type OnnxSpeakerOptions } from '../../../voices/speakers/onnx-speaker.ts';
 import { speakerEncoderConformance } from '../../conformance/speaker-encoder.ts';
+import { alone } from '../../conformance/upstream.ts';
 import { smallWeights, writeSmallCampplus, writeSmallP835, writeSmallWavlm } from '../../fakes/models/small-models.ts';
 import { scriptedSpeakerEncoder } from '../../fakes/scripted-speaker-encoder.ts';
 import { voiceLike } from '../../fakes/voice-like.ts';
+import { keptForTests } from '../../rigs/voice-engine-rig.ts';
 
 const { signal } = new AbortController();
-const folder = await mkdtemp(join(tmpdir(), 'dramatis-speakers-'));
-const opened: { close(): Promise<void> }[] = [];
-afterAll(async () => {
-  await Promise.all(opened.map((encoder) => encoder.close()));
-  await rm(folder, { recursive: true });
-});
+const { folder, keep } = await keptForTests();
 
-async function open(options: Omit<OnnxSpeakerOptions, 'signal'>): ReturnType<typeof openOnnxSpeaker> {
-  const encoder = await openOnnxSpeaker({ ...options, signal });
-  opened.push(encoder);
-  return encoder;
-}
+const open = async (options: Omit<OnnxSpeakerOptions, 'signal'>) => keep(await openOnnxSpeaker({ ...options, signal }));
 
 const frameOf = (samples: Float32Array) => ({ samples, sampleRate: 16_000, atMs: 0 });
 const sound = voiceLike(2_000, 16_000);
@@ -31,7 +23,7 @@ const wavlm = await writeSmallWavlm(join(folder, 'wavlm.onnx'));
 
 speakerEncoderConformance({
   title: 'the fake',
-  open: async () => ({ engine: scriptedSpeakerEncoder(), [Symbol.asyncDispose]: async () => undefined }),
+  open: async () => alone(scriptedSpeakerEncoder()),
 });
 
 for (const [title, options] of [

@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { concatSamples } from '../../../voices/audio.ts';
 import type { Meter } from '../../../voices/calls/calls.ts';
 import type { ReferenceVoice } from '../../../voices/synthesizer.ts';
@@ -11,9 +10,9 @@ import { openClips, type ClipRequirements } from '../../../voices/synthesis/refe
 import { readWav, writeWav } from '../../../voices/dsp/wav.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { phrasesOf } from '../../fakes/spoken.ts';
+import { keptForTests } from '../../rigs/voice-engine-rig.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-reference-'));
-afterAll(() => rm(folder, { recursive: true }));
+const { folder } = await keptForTests();
 const { signal } = new AbortController();
 const rate = 16_000;
 

@@ -12,6 +12,7 @@ synthesizerConformance({
   title: 'cosyvoice (the voice of a clip)',
   voice,
   behindServer: true,
+  atRate: 'each version has one rate',
   open: async (care?: CallPolicy) =>
     opened(adapter, { defaultClip }, { server: await openCosyvoiceServer(), route: 'POST /inference_zero_shot', care }),
 });
@@ -19,6 +20,7 @@ synthesizerConformance({
   title: 'cosyvoice (a voice of its own, 22.05 kHz)',
   voice: { kind: 'preset', id: '中文女' },
   behindServer: true,
+  atRate: 'each version has one rate',
   open: async (care?: CallPolicy) => {
     const server = await openCosyvoiceServer({ sampleRate: 22_050, voices: ['中文女'] });
     return opened(adapter, { version: 1, defaultVoice: '中文女' }, { server, route: 'POST /inference_sft', care });
@@ -50,6 +52,14 @@ describe('CosyVoice', () => {
     for (const [name, value] of Object.entries(fields)) expect(form?.get(name)).toBe(value);
   });
 
+  it('CosyVoice3 gets a manner as in its training: after its system prompt and a space', async () => {
+    await using server = await openCosyvoiceServer();
+    const engine = openEngine(adapter, { baseUrl: server.url, version: 3, instructions: 'Speak sadly.' });
+    await say(engine, voice, { language: 'en' });
+    const form = await server.requests[0]?.form();
+    expect(form?.get('instruct_text')).toBe('You are a helpful assistant. Speak sadly.<|endofprompt|>');
+  });
+
   it('CosyVoice gets the clip with the request, as a WAV that every version can read', async () => {
     await using server = await openCosyvoiceServer();
     await say(openEngine(adapter, { baseUrl: server.url }), voice);
@@ -75,9 +85,27 @@ describe('CosyVoice', () => {
     expect(forms.map((form) => form.get('spk_id'))).toEqual(['martha', '中文女']);
   });
 
-  it('doctor recognizes CosyVoice by its routes', async () => {
+  const { signal } = new AbortController();
+
+  it('doctor recognizes CosyVoice by its routes, and has it speak one word', async () => {
     await using server = await openCosyvoiceServer();
-    const { signal } = new AbortController();
-    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/CosyVoice/);
+    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(
+      /CosyVoice.*speaks/,
+    );
+    expect(server.requests.map(({ path }) => path)).toEqual(['/openapi.json', '/inference_zero_shot']);
+  });
+
+  it('doctor does not call a CosyVoice healthy that answers 200 and is mute with every clip', async () => {
+    await using server = await openCosyvoiceServer({ readsNoClips: true });
+    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).rejects.toMatchObject({
+      code: 'ENGINE_BAD_REPLY',
+      detail: expect.stringContaining('December 2025') as string,
+    });
+  });
+
+  it('doctor has a CosyVoice with voices of its own speak with its default voice', async () => {
+    await using server = await openCosyvoiceServer({ voices: ['中文女'], readsNoClips: true });
+    const engine = openEngine(adapter, { baseUrl: server.url, version: 1, defaultVoice: '中文女' });
+    await expect(engine.check?.({ signal })).resolves.toMatch(/speaks/);
   });
 });

@@ -14,6 +14,7 @@ synthesizerConformance({
   title: 'f5-socket',
   voice,
   behindServer: true,
+  atRate: 'F5-TTS speaks at 24 kHz',
   undetectable: {
     'does not accept the key': wordless,
     'does not know the model': wordless,

@@ -21,6 +21,8 @@ for (const [stage, route, prefixed] of [
     behindServer: true,
     open: async (care?: CallPolicy) =>
       opened(adapter, { defaultClip }, { server: await openGradioServer({ prefixed }), route, care }),
+    atRate: async (sampleRate) =>
+      opened(adapter, { defaultClip }, { server: await openGradioServer({ prefixed, sampleRate }), route }),
   });
 }
 

@@ -1,28 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
-import { openContext } from '../../../voices/calls/context.ts';
 import type { CallCost } from '../../../voices/calls/calls.ts';
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../../voices/synthesizer.ts';
 import { adapter } from '../../../voices/synthesizers/openai-speech.ts';
 import type { SpeechDialectName } from '../../../voices/synthesizers/openai-speech-dialects.ts';
-import { writeWav } from '../../../voices/dsp/wav.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
-import { secretKey, type Opened } from '../../conformance/upstream.ts';
+import { behind, secretKey } from '../../conformance/upstream.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openSpeechServer, type SpeechShape } from '../../fakes/servers/speech-server.ts';
-import { tone } from '../../fakes/vad.ts';
+import { clipForTests, openEngine } from '../../rigs/voice-engine-rig.ts';
 import { phrasesOf } from '../../fakes/spoken.ts';
 
 const signal = new AbortController().signal;
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-speech-'));
-const wavPath = path.join(folder, 'martha.wav');
-beforeAll(() => writeWav(wavPath, tone(4_000, 16_000), 16_000));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const { voice: clone, folder } = await clipForTests();
 const preset: Voice = { kind: 'preset', id: 'martha' };
-const clone: Voice = { kind: 'reference', wavPath, transcript: 'Mind the step.', language: 'en', consent: 'Martha' };
 
 function openAt(
   server: EngineServer,
@@ -30,9 +22,7 @@ function openAt(
   care: CallPolicy = {},
   log?: (cost: CallCost) => void,
 ) {
-  const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'small-voice', ...options });
-  const context = openContext('voice', { key: secretKey, callPolicy: [care, adapter.callPolicy?.(settings)], log });
-  return adapter.open(settings, context);
+  return openEngine(adapter, { baseUrl: `${server.url}/v1`, model: 'small-voice', ...options }, care, log);
 }
 
 function subject(
@@ -44,29 +34,37 @@ function subject(
     readonly voice?: Voice;
     readonly sampleRate?: number;
     readonly base?: string;
+    readonly listsVoices?: boolean;
   } = {},
 ) {
-  const { route = 'POST /v1/audio/speech', voice = preset, sampleRate = 24_000, base = '/v1' } = options;
+  const { route = 'POST /v1/audio/speech', voice = preset, sampleRate = 24_000, base = '/v1', listsVoices } = options;
+  const open = async (rate: number, given: object, care?: CallPolicy) => {
+    const voices = voice === preset ? ['martha'] : [];
+    const server = await openSpeechServer({ shape, sampleRate: rate, voices, listsVoices });
+    const engine = openAt(server, { dialect, defaultVoice: 'martha', baseUrl: `${server.url}${base}`, ...given }, care);
+    return behind(engine, server, route);
+  };
+  // Only a format without a header needs the setting, where the server's documentation names a rate.
+  const headerless = ['pcm', 'sse', 'sse-misaligned'].includes(shape);
   return {
     title,
     voice,
     behindServer: true,
-    open: async (care?: CallPolicy): Promise<Opened<SpeechSynthesizer>> => {
-      const server = await openSpeechServer({ shape, sampleRate, voices: voice === preset ? ['martha'] : [] });
-      const engine = openAt(server, { dialect, defaultVoice: 'martha', baseUrl: `${server.url}${base}` }, care);
-      return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
-    },
+    open: (care?: CallPolicy) => open(sampleRate, {}, care),
+    atRate: (rate: number) => open(rate, headerless ? { sampleRate: rate } : {}),
   };
 }
 
 synthesizerConformance(subject('openai-speech (raw sound)', 'openai', 'pcm'));
 synthesizerConformance(subject('openai-speech (WAV without length)', 'kokoro', 'wav-open'));
+synthesizerConformance(subject('openai-speech (listed voices)', 'speaches', 'pcm', { listsVoices: true }));
 synthesizerConformance(subject('openai-speech (events, odd bytes)', 'vllm-omni', 'sse', { voice: clone }));
 synthesizerConformance(subject('openai-speech (events, base64 cut anywhere)', 'vllm-omni', 'sse-misaligned'));
 synthesizerConformance(
   subject('openai-speech (a WAV in every event)', 'sglang-omni', 'sse-wav-each', { voice: clone }),
 );
 synthesizerConformance(subject('openai-speech (whole WAV)', 'chatterbox', 'wav'));
+synthesizerConformance(subject('openai-speech (vLLM-Omni as it streams)', 'vllm-omni', 'asked', { voice: clone }));
 synthesizerConformance(
   subject('openai-speech (form, 16 kHz)', 'flashtts', 'pcm', {
     route: 'POST /clone_voice',
@@ -95,18 +93,14 @@ describe('request to a speech server of each family', () => {
       'vllm-omni',
       clone,
       {
-        ref_text: 'Mind the step.',
+        ref_text: clone.transcript,
         ref_audio: expect.stringMatching(/^data:audio\/wav;base64,UklGR/),
         stream: true,
         stream_format: 'audio',
       },
     ],
-    ['sidecar', clone, { language: 'en', ref_text: 'Mind the step.', response_format: 'pcm' }],
-    [
-      'sglang-omni',
-      clone,
-      { references: [{ text: 'Mind the step.', audio_path: expect.stringMatching(/^data:/) }], stream: true },
-    ],
+    ['sidecar', clone, { language: 'en', ref_text: clone.transcript, response_format: 'pcm' }],
+    ['sglang-omni', clone, { references: [{ text: clone.transcript, audio_path: '/refs/martha.wav' }], stream: true }],
     ['idiap', clone, { voice: '/refs/martha.wav' }],
     ['indextts', clone, { text: 'Mind the step.', audio_paths: ['/refs/martha.wav'] }],
     ['indextts2', clone, { text: 'Mind the step.', spk_audio_path: '/refs/martha.wav' }],
@@ -116,17 +110,17 @@ describe('request to a speech server of each family', () => {
     const baseUrl = dialect.startsWith('indextts') ? server.url : `${server.url}/v1`;
     const engine = openAt(server, { dialect, baseUrl, serverDirectory: '/refs/' });
     expect(await say(engine, voice, { language: 'en' })).not.toEqual([]);
-    expect(server.requests[0]?.json()).toMatchObject(body);
+    expect(server.requests.at(-1)?.json()).toMatchObject(body);
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${secretKey}`);
   });
 
   it.each<[SpeechDialectName, string, Record<string, string>]>([
-    ['flashtts', 'reference_audio_file', { text: 'Mind the step.', reference_text: 'Mind the step.', stream: 'true' }],
+    ['flashtts', 'reference_audio_file', { text: 'Mind the step.', reference_text: clone.transcript, stream: 'true' }],
     ['chatterbox-api', 'voice_file', { input: 'Mind the step.' }],
     [
       'xinference',
       'prompt_speech',
-      { input: 'Mind the step.', model: 'small-voice', kwargs: '{"prompt_text":"Mind the step."}' },
+      { input: 'Mind the step.', model: 'small-voice', kwargs: `{"prompt_text":"${clone.transcript}"}` },
     ],
   ])('a speech request is sent: %s, with the clip in a form', async (dialect, field, fields) => {
     await using server = await openSpeechServer();
@@ -163,6 +157,33 @@ describe('request to a speech server of each family', () => {
     await say(engine, preset);
     await say(engine, preset);
     expect(server.requests.map((request) => request.json()['voice'])).toEqual(['martha', 'alloy', 'alloy']);
+  });
+});
+
+describe('voices of speaches, which answers 200 and cuts the connection if it does not know one', () => {
+  const speaches = { dialect: 'speaches' };
+
+  it('speaches speaks as its default if it has no voice of the character’s name', async () => {
+    await using server = await openSpeechServer({ voices: ['am_adam', 'af_heart'], listsVoices: true });
+    const engine = openAt(server, speaches);
+    expect(await say(engine, preset)).not.toEqual([]);
+    await say(engine, { kind: 'preset', id: 'am_adam' });
+    const asked = server.requests.map(({ method, path: route, bytes }) =>
+      method === 'GET' ? route : (JSON.parse(String(bytes)) as { readonly voice: string }).voice,
+    );
+    expect(asked).toEqual(['/v1/models/small-voice', 'af_heart', 'am_adam']);
+  });
+
+  it('speaches speaks as the only voice of a model that lacks the default', async () => {
+    await using server = await openSpeechServer({ voices: ['amy'], listsVoices: true });
+    expect(await say(openAt(server, speaches), preset)).not.toEqual([]);
+    expect(server.requests.at(-1)?.json()).toMatchObject({ voice: 'amy' });
+  });
+
+  it('speaches is asked for the voice as it is if it lists none', async () => {
+    await using server = await openSpeechServer({ voices: ['martha'] });
+    expect(await say(openAt(server, speaches), preset)).not.toEqual([]);
+    expect(server.requests.at(-1)?.json()).toMatchObject({ voice: 'martha' });
   });
 });
 

@@ -23,6 +23,8 @@ for (const streams of [true, false]) {
     behindServer: true,
     open: async (care?: CallPolicy) =>
       opened(adapter, { streams }, { server: await openSidecarServer(), route: 'POST /v1/audio/speech', care }),
+    atRate: async (sampleRate) =>
+      opened(adapter, { streams }, { server: await openSidecarServer({ sampleRate }), route: 'POST /v1/audio/speech' }),
   });
 }
 

@@ -13,6 +13,7 @@ synthesizerConformance({
   title: 'xtts (coqui)',
   voice,
   behindServer: true,
+  atRate: 'XTTS speaks at 24 kHz',
   oneAtATime: true,
   open: async (care?: CallPolicy) =>
     opened(adapter, {}, { server: await openCoquiServer(), route: 'POST /tts_stream', care }),
@@ -21,6 +22,7 @@ synthesizerConformance({
   title: 'xtts (daswer123)',
   voice: female,
   behindServer: true,
+  atRate: 'XTTS speaks at 24 kHz',
   open: async (care?: CallPolicy) => {
     const server = await openDaswer123Server();
     return opened(adapter, { server: 'daswer123' }, { server, route: 'GET /tts_stream', care });

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { phrases } from '../../../voices/text/phrases.ts';
 import { speakable } from '../../../voices/text/speakable.ts';

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { smartTurnFeatures } from '../../../voices/dsp/log-mel.ts';
 import { openSmartTurn } from '../../../voices/turn-detectors/smart-turn.ts';
 import { writeOnnx, type GraphNode } from '../../fakes/models/onnx-file.ts';
+import { keptForTests } from '../../rigs/voice-engine-rig.ts';
 
 const { signal } = new AbortController();
-const folder = await mkdtemp(join(tmpdir(), 'dramatis-smart-turn-'));
-const opened: { close(): Promise<void> }[] = [];
-afterAll(async () => {
-  await Promise.all(opened.map((detector) => detector.close()));
-  await rm(folder, { recursive: true });
-});
+const { folder, keep } = await keptForTests();
 
 /** Stand-in for the real weights: the same names and shapes, but only the mean of the features. */
 async function writeModel(file: string, { input = 'input_features', last = 'Sigmoid', scale = 1 } = {}) {
@@ -39,11 +34,7 @@ async function writeModel(file: string, { input = 'input_features', last = 'Sigm
   return { modelPath, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
-function open(options: Parameters<typeof openSmartTurn>[0]): ReturnType<typeof openSmartTurn> {
-  const detector = openSmartTurn(options);
-  opened.push(detector);
-  return detector;
-}
+const open = (options: Parameters<typeof openSmartTurn>[0]) => keep(openSmartTurn(options));
 
 function tone(seconds: number, sampleRate = 16_000): Float32Array {
   return Float32Array.from({ length: seconds * sampleRate }, (_, index) => {

@@ -91,21 +91,6 @@ describe('Silero', () => {
     expect(new Set(alone.map(String)).size).toBe(inputs.length);
   });
 
-  it('windows pushed at once are scored in order', async () => {
-    const windows = babble(30, 130);
-    const alone = await inTurn(silero.open(), windows);
-    const stream = silero.open();
-    const order: number[] = [];
-    const scoring = windows.map((window, index) =>
-      stream.score(window).then((score) => {
-        order.push(index);
-        return score;
-      }),
-    );
-    expect(await Promise.all(scoring)).toEqual(alone);
-    expect(order).toEqual(windows.map((_, index) => index));
-  });
-
   it('Silero serves more streams at once than fit in a batch', async () => {
     const windows = babble(3, 130);
     const alone = await inTurn(silero.open(), windows);

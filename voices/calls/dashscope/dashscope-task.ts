@@ -4,7 +4,7 @@ import { EngineError, type CallOptions } from '../../engine.ts';
 import { baseUrlSchema, bearer } from '../base-url.ts';
 import type { EngineContext } from '../context.ts';
 import { openDeadline, type Deadline } from '../deadline.ts';
-import { badReply, brokenOff, type Upstream } from '../http-faults.ts';
+import { badReply, brokenOff, readJson, type Upstream } from '../http-faults.ts';
 import { openSocketPool, type PooledSocket, type SocketPool } from './socket-pool.ts';
 import { openSocket } from '../socket.ts';
 
@@ -48,9 +48,7 @@ type Message = z.infer<typeof messageSchema>;
 
 /** Tasks of one engine. A connection serves one task after another, and is kept for a while after the last. */
 export interface DashscopeTasks {
-  /**
-   * Starts a task and waits until the server accepts it: nothing may be sent before. Connects if no connection is free.
-   */
+  /** Starts a task, on a free connection or a new one, and waits until the server accepts it. */
   open(order: DashscopeTaskRequest, options: CallOptions): Promise<DashscopeTask>;
   /** Closes the free connections. */
   close(): void;
@@ -159,19 +157,12 @@ function socketRequest({ key }: EngineContext, { baseUrl, workspace }: Dashscope
 }
 
 function readMessage(text: string, upstream: Upstream): Message {
-  let message: Message;
-  try {
-    message = messageSchema.parse(JSON.parse(text));
-  } catch {
-    throw badReply(upstream, 'an unknown task message');
-  }
+  const message = readJson(text, messageSchema, upstream, 'an unknown task message');
   if (message.header.event === 'task-failed') throw taskFault(message.header.error_code ?? '', upstream);
   return message;
 }
 
-/**
- * Maps the server's error code to an `EngineError`; its error text is left out, because it may repeat the conversation.
- */
+/** Maps the server's error code; its error text is left out, because it may repeat the conversation. */
 function taskFault(code: string, { name, settingNames }: Upstream): EngineError {
   const word = /^[A-Za-z][\w.-]{2,60}$/.test(code) ? ` (${code})` : '';
   if (/^(InvalidApiKey|AccessDenied|Arrearage)/i.test(code)) {

@@ -5,10 +5,7 @@ import { brokenOff, type Upstream } from '../http-faults.ts';
 /** Progress of a call at the time it failed. */
 export type CallStage = 'connecting' | 'asked' | 'answering';
 
-/**
- * Maps the gRPC status of a failed call to an `EngineError`. Repeats none of its text, which may contain the
- * conversation.
- */
+/** Maps a failed call's gRPC status; repeats none of its text, which may contain the conversation. */
 export function grpcFault(upstream: Upstream, cause: unknown, stage: CallStage): EngineError {
   if (cause instanceof EngineError) return cause;
   const { name, settingNames } = upstream;

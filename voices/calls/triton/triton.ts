@@ -16,10 +16,7 @@ import { badReply, brokenOff } from '../http-faults.ts';
 import { grpcFault, type CallStage } from './triton-faults.ts';
 import { wireInputs, type InputTensor, type WireAnswer } from './triton-tensors.ts';
 
-/**
- * A Triton server, or another that speaks the open inference protocol over gRPC. Throws `EngineError`, or
- * `signal.reason` when aborted.
- */
+/** A Triton server, or another with the open inference protocol over gRPC. Throws `EngineError` or `signal.reason`. */
 export interface TritonServer {
   /** Makes one request; yields each response as it comes. Leaving or aborting cancels it on the server. */
   infer(

@@ -1,4 +1,7 @@
 import { bandCount, quietDecibels, writeBandLevels, hopMs, SentLevels, type Played } from './sent-levels.ts';
+import { durationMs } from '../../../../voices/audio.ts';
+import type { SpeechEdge } from '../../../../voices/dsp/vad-hysteresis.ts';
+import type { VadWindow } from '../microphone.ts';
 
 /** Band levels of one microphone window. */
 interface Window {
@@ -6,7 +9,6 @@ interface Window {
   readonly atMs: number;
 }
 
-/** Echo path from the loudspeaker to the microphone. */
 interface Path {
   readonly lagMs: number;
   /** Gain from the sent audio to the microphone, in decibels per band. */
@@ -42,10 +44,9 @@ const places = new Int32Array(mostWindows);
 const expected = new Float64Array(bandCount);
 
 /**
- * Echo suppression: recognizes the character's own voice in the user's microphone, without cancelling it, by the levels
- * of eight bands over time, which an echo shares with the audio that was sent. Delay and gain of the echo are estimated
- * once and then expected: what is louder is another voice. Looks at voiced windows only, so it costs nothing during
- * silence.
+ * Echo suppression: recognizes the character's own voice in the microphone by the levels of eight bands over time,
+ * which an echo shares with what was sent. Delay and gain are estimated once and then expected: what is louder is
+ * another voice. Looks at voiced windows only.
  */
 export class EchoDetector {
   readonly #windows: Window[] = [];
@@ -60,10 +61,7 @@ export class EchoDetector {
     return this.#path !== undefined;
   }
 
-  /**
-   * Notes that a microphone window arrived at `atMs`, wall time; to be called for every window while something is
-   * played.
-   */
+  /** Notes that a microphone window arrived at `atMs`, wall time. For every window while something is played. */
   follow(played: Played, atMs: number): void {
     if (this.#sent.follow(played, atMs)) this.#windows.length = 0;
   }
@@ -108,7 +106,8 @@ export class EchoDetector {
       return undefined;
     }
     const heard = shape(windows);
-    let best = { likeness: leastLikeness(windows.length), lagMs: NaN };
+    // Other speech reaches this correlation one time in fifty, at some delay.
+    let best = { likeness: 1.05 - 0.022 * windows.length, lagMs: NaN };
     for (let index = 0; index < lagCount; index += 1) {
       const lagMs = lagsMs.from + index * hopMs;
       if (!locate(windows, lagMs, sent)) continue;
@@ -171,10 +170,7 @@ function pathAt(windows: readonly Window[], lagMs: number, sent: SentLevels): Pa
   return { lagMs, gains };
 }
 
-/**
- * Writes into `shapes` the levels of each band over time, floored at the room noise, minus their mean. Returns the sum
- * of their squares.
- */
+/** Writes into `shapes` the levels of each band over time, minus their mean. Returns the sum of their squares. */
 function shape(windows: readonly Window[]): number {
   const count = windows.length;
   let squares = 0;
@@ -192,10 +188,7 @@ function shape(windows: readonly Window[]): number {
   return squares;
 }
 
-/**
- * Returns the correlation of `shapes`, whose squares sum up to `heard`, with the levels at `places`, shaped the same
- * way.
- */
+/** Correlation of `shapes`, whose squares sum up to `heard`, with the levels at `places`, shaped the same way. */
 function likenessAt(count: number, levels: Float64Array, heard: number): number {
   let both = 0;
   let said = 0;
@@ -223,9 +216,69 @@ function likenessAt(count: number, levels: Float64Array, heard: number): number 
   return isSpeech ? both / Math.sqrt(heard * said) : -1;
 }
 
-/**
- * Returns the correlation from which a path is a candidate; other speech reaches it one time in fifty, at some delay.
- */
-function leastLikeness(windows: number): number {
-  return 1.05 - 0.022 * windows;
+/** Voice that makes a user over the echo, and echo without other voice after which the user's speech ends. */
+const leastUserMs = 96;
+const leastEchoMs = 128;
+
+/** Keeps the character's own voice from counting as the user's: neither as voiced, nor as speech start or end. */
+export class EchoGate {
+  readonly #guard = new EchoDetector();
+  #vadSpeaks = false;
+  #userSpeaks = false;
+  #userMs = 0;
+  #echoMs = 0;
+  /** Wall time minus audio time, at the smallest delay seen. */
+  #aheadMs = Infinity;
+  /** The present sound was echo, at least in part. */
+  #echoes = false;
+
+  /** Removes the echo of `played` from a window. `found`: the echo path was found with this window. */
+  sift(heard: VadWindow, played: Played | undefined): { readonly heard: VadWindow; readonly found: boolean } {
+    const knew = this.#guard.echoes;
+    const isEcho = this.#isEcho(heard, played);
+    if (heard.edge !== undefined) this.#vadSpeaks = heard.edge.type === 'speech-start';
+    const found = isEcho && !knew;
+    const edge = this.#edge(heard, isEcho, found);
+    if (edge !== undefined) this.#userSpeaks = edge.type === 'speech-start';
+    if (!this.#vadSpeaks && !heard.voiced) this.#reset();
+    const voiced = heard.voiced && !isEcho;
+    const frame = voiced === heard.voiced ? heard.frame : { ...heard.frame, voiced };
+    return { heard: { ...heard, frame, voiced, edge }, found };
+  }
+
+  #isEcho({ frame, voiced, arrivedMs }: VadWindow, played: Played | undefined): boolean {
+    if (played === undefined) return false;
+    this.#guard.follow(played, arrivedMs);
+    const endMs = frame.atMs + durationMs(frame);
+    // A window is full some time before its last packet arrives; 0.03 ms per window allows for clock drift.
+    this.#aheadMs = Math.min(this.#aheadMs + 0.03, arrivedMs - endMs);
+    return voiced && this.#guard.explains(frame.samples, endMs + this.#aheadMs);
+  }
+
+  #edge({ frame, voiced, edge }: VadWindow, isEcho: boolean, found: boolean): SpeechEdge | undefined {
+    const ms = durationMs(frame);
+    if (isEcho) {
+      this.#echoes = true;
+      this.#echoMs += ms;
+      if (this.#echoMs >= leastEchoMs || found) this.#userMs = 0;
+    } else if (voiced) {
+      this.#userMs += ms;
+      this.#echoMs = 0;
+    }
+    if (!this.#echoes) return edge;
+    const endMs = frame.atMs + ms;
+    if (!this.#userSpeaks) {
+      const begins = this.#vadSpeaks && this.#userMs >= leastUserMs;
+      return begins ? { type: 'speech-start', atMs: endMs - this.#userMs } : undefined;
+    }
+    if (edge?.type === 'speech-end') return edge;
+    if (found || this.#echoMs >= leastEchoMs) return { type: 'speech-end', atMs: endMs - this.#echoMs };
+    return undefined;
+  }
+
+  #reset(): void {
+    this.#userMs = 0;
+    this.#echoMs = 0;
+    this.#echoes = false;
+  }
 }

@@ -15,10 +15,7 @@ const moreMs = 500;
 const knownMs = 3_000;
 /** Utterances from which the user's voice is enrolled. */
 const mostEnrolled = 5;
-/**
- * Threshold while the user's voice is unknown: this share of the similarity between two parts of the character's voice,
- * to allow for room and microphone.
- */
+/** Threshold while the user's voice is unknown: a share of the character's similarity to itself. */
 const likeness = 0.8;
 
 interface Look {
@@ -33,9 +30,8 @@ export interface VoiceJudged {
 }
 
 /**
- * Decides if an overlap is the character's own voice, picked up by the user's microphone: it is more similar to the
- * voice being played than to the user's. Works without echo cancellation, and if the echo is not transcribed as it was
- * said.
+ * Decides if an overlap is the character's own voice: more similar to the voice being played than to the user's. Works
+ * if the echo is not cancelled, and not transcribed as it was said.
  */
 export class OwnVoiceDetector {
   readonly #encoder: SpeakerEncoder;
@@ -58,10 +54,7 @@ export class OwnVoiceDetector {
     this.#context = context;
   }
 
-  /**
-   * Returns true for the character's own voice; undefined while that is unknown: `voice-judged` comes when it is known.
-   * `isOver`: the overlap has ended.
-   */
+  /** True for the character's own voice; undefined until `voice-judged` comes. `isOver`: the overlap has ended. */
   isOwn(utterance: Utterance, isOver: boolean): boolean | undefined {
     const { over, voiced } = utterance;
     if (over === undefined || voiced === undefined) return false;
@@ -73,10 +66,7 @@ export class OwnVoiceDetector {
     return undefined;
   }
 
-  /**
-   * Notes on the utterance if its voice is the character's. Returns false while that is unknown: then `part` is posted
-   * again.
-   */
+  /** Notes if the utterance's voice is the character's. False while that is unknown: `part` is posted again. */
   attributes(utterance: Utterance, part: TranscriptPart): boolean {
     const isOwn = this.isOwn(utterance, true);
     if (isOwn === undefined) this.#waiting.set(utterance, part);
@@ -126,9 +116,7 @@ export class OwnVoiceDetector {
     return one !== undefined && other !== undefined && alike >= likeness * cosine(one, other);
   }
 
-  /**
-   * Returns embeddings of the character's voice, and of the two halves of its audio; none if too little was spoken yet.
-   */
+  /** Embeddings of the character's voice, and of the two halves of its audio; none if too little was spoken. */
   #voiceOf(spoken: SpokenContent, toMs: number): Promise<readonly Float32Array[]> {
     const clip = lastSpoken(spoken, toMs);
     const spokenMs = durationMs(clip);
@@ -143,10 +131,7 @@ export class OwnVoiceDetector {
     return voice;
   }
 
-  /**
-   * Returns true if noise is less similar to the character than the character is to itself; otherwise the encoder
-   * cannot separate speakers and is ignored.
-   */
+  /** True if noise is less like the character than the character itself; otherwise the encoder is ignored. */
   async #tellsVoices(voice: Float32Array, one = voice, other = voice): Promise<boolean> {
     this.#noise ??= this.#embed(noiseAt(this.#encoder.sampleRate));
     return cosine(voice, await this.#noise) < likeness * cosine(one, other);
@@ -171,7 +156,6 @@ function noiseAt(sampleRate: number): AudioFrame {
   return { samples, sampleRate, atMs: 0 };
 }
 
-/** Returns the last voiced audio of an utterance. */
 function lastVoiced(utterance: Utterance, mostMs: number): AudioFrame {
   const { samples, sampleRate, atMs } = utterance.tail();
   const { fromMs, toMs } = utterance.voiced ?? { fromMs: atMs, toMs: atMs };

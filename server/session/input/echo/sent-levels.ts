@@ -4,9 +4,7 @@ import { createRealDft, type RealDft } from '../../../../voices/dsp/dft.ts';
 export interface Played {
   /** Playback position, in milliseconds of what was sent. */
   readonly heardMs: number;
-  /**
-   * Returns `ms` of it from `fromMs` on, in `into` if it fits; undefined if that is no longer kept, or was never sent.
-   */
+  /** Returns `ms` of it from `fromMs` on, in `into` if it fits; undefined if that is not kept, or was never sent. */
   soundAt(
     fromMs: number,
     ms: number,
@@ -104,10 +102,7 @@ export const bandCount = edgesHertz.length - 1;
 /** Lowest level, in decibels. */
 export const quietDecibels = -65;
 
-/**
- * Buffers and transform for one window length. There is no await between writing and reading them: shared by all
- * sessions.
- */
+/** Buffers and transform for one window length, shared by all sessions: no await comes between use. */
 interface Bench {
   readonly dft: RealDft;
   readonly taper: Float64Array;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EchoGate } from '../../../../server/session/input/echo/echo-gate.ts';
-import { EchoDetector } from '../../../../server/session/input/echo/echo-guard.ts';
+import { EchoGate, EchoDetector } from '../../../../server/session/input/echo/echo-guard.ts';
 import type { Played } from '../../../../server/session/input/echo/sent-levels.ts';
 import type { VadWindow } from '../../../../server/session/input/microphone.ts';
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { classifyOverlap } from '../../../../server/session/input/overlap-classifier.ts';
 
 const heard = (text: string, about: Partial<Parameters<typeof classifyOverlap>[0]> = {}) =>
-  classifyOverlap({ text, isVoice: true, lastedMs: 300, isWhole: true, confidence: 0.6, ...about });
+  classifyOverlap({ text, languages: ['en'], isVoice: true, lastedMs: 300, isWhole: true, confidence: 0.6, ...about });
 
 describe('classifyOverlap', () => {
-  it.each(['Mm-hm.', 'Right.', 'I see,', '嗯。'])('classifies "%s" as a backchannel', (text) => {
+  it.each(['Mm-hm.', 'Right.', 'I see,', 'I. C.', '嗯。'])('classifies "%s" as a backchannel', (text) => {
     expect(heard(text)).toBe('aside');
   });
 
@@ -15,6 +15,20 @@ describe('classifyOverlap', () => {
       expect(heard(text)).toBe('words');
     },
   );
+
+  it('does not take "it was" for an interruption of an English talk because German "was" is a command', () => {
+    expect(heard('It was', { isWhole: false })).toBeUndefined();
+    expect(heard('It was')).toBe('unclear');
+    expect(heard('Was?', { languages: ['de'] })).toBe('words');
+  });
+
+  it('knows the commands of the languages that the user may be speaking', () => {
+    expect(heard('Warte')).toBe('unclear');
+    expect(heard('Warte', { languages: ['zh', 'de-AT'] })).toBe('words');
+    expect(heard('Stop', { languages: ['fr'] })).toBe('words');
+    expect(heard('Stop', { languages: ['it'] })).toBe('words');
+    expect(heard('等一下', { languages: ['en'] })).toBe('words');
+  });
 
   it('classifies three words or more as an interruption before they are over', () => {
     expect(heard('And then they', { isWhole: false })).toBe('words');
@@ -26,6 +40,13 @@ describe('classifyOverlap', () => {
     expect(heard('Brilli,', { lastedMs: 600 })).toBe('words');
     expect(heard('Gandalf.', { confidence: 0.95 })).toBe('words');
     expect(heard('Gandalf.', { confidence: undefined })).toBe('words');
+  });
+
+  it('does not take "er", which the ASR engine spells "but", for an interruption', () => {
+    expect(heard('But,')).toBe('unclear');
+    expect(heard("Don't.", { isWhole: false })).toBeUndefined();
+    expect(heard('But', { confidence: 0.9 })).toBe('words');
+    expect(heard('But why?')).toBe('words');
   });
 
   it('postpones the decision while the only word is unsure', () => {

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../fakes/property.ts';
 import { expect, it } from 'vitest';
 import type { Understood, Utterance } from '../../../../server/session/input/utterance.ts';
 import { step } from '../../../../server/session/turns/turn.ts';
@@ -239,7 +239,14 @@ function eventOf({ type, share: says }: Draw, atMs: number, now: Surroundings): 
     choices[Math.floor(by * choices.length)] as Choice;
   switch (type) {
     case 'clock':
-      return { type, atMs, voicedMs: atMs, newMs: says > 0.5 ? 400 * says : 0, replySounds: says > 0.7 };
+      return {
+        type,
+        atMs,
+        voicedMs: atMs,
+        newMs: says > 0.5 ? 400 * says : 0,
+        replySounds: says > 0.7,
+        replyHeardMs: 0,
+      };
     case 'pause-judged':
       return says > 0.9 ? { type } : { type, completeness: says };
     case 'overlap-judged': {

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import * as fc from 'fast-check';
+import * as fc from '../../../fakes/property.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { decodeFrame, encodeFrame } from '../../../../server/client/connection/binary-frame.js';
+import { encodeFrame } from '../../../../server/client/connection/binary-frame.js';
 import { concatSamples } from '../../../../voices/audio.ts';
 import { fakeEngines } from '../../../fakes/engines.ts';
 import { silence } from '../../../fakes/vad.ts';
@@ -44,21 +44,6 @@ describe('reply as Opus', () => {
     expect(client.of('response.output_audio.delta')).toEqual([]);
   });
 
-  it('sends all Opus audio before the event that ends it, and a new stream for the next reply', async () => {
-    const { client, synthesizer } = await open({ says: ['one two three.', 'four five.'] });
-    await client.ask();
-    const first = client.binary();
-    const done = client.frames.findIndex(
-      (frame) => !Buffer.isBuffer(frame) && frame['type'] === 'response.output_audio.done',
-    );
-    expect(client.frames.slice(done).some((frame) => Buffer.isBuffer(frame))).toBe(false);
-    await client.ask();
-    const second = client.binary().slice(first.length);
-    expect((await soundOf(first)).length + (await soundOf(second)).length).toBe(synthesizer.made().length);
-    expect(signalToNoise(synthesizer.made().subarray(7_200), await soundOf(second), 1)).toBeGreaterThan(15);
-    expect(new Set(second.map((frame) => decodeFrame(frame)?.replyNumber))).toEqual(new Set([2]));
-  });
-
   it('cuts the Opus stream of a cancelled reply and sends the next one whole', async () => {
     const { client, server } = await open({ says: ['one two three four five six. '.repeat(40), 'seven eight.'] });
     const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Count.' }] };
@@ -72,20 +57,6 @@ describe('reply as Opus', () => {
     await client.ask();
     expect(await soundOf(client.binary().slice(first))).toHaveLength(4_800);
     expect(server.log.join('')).not.toContain('fault');
-  });
-
-  it('resends the same Opus bytes to a client that resumes', async () => {
-    const { client, call, synthesizer } = await open({ says: ['one two three four five.'] }, '&x=binary,opus,resume');
-    const { token } = (await client.until('session.created'))['session'].x_dramatis.resume;
-    await client.ask();
-    const all = client.binary();
-    const middle = decodeFrame(all[9] ?? Buffer.alloc(0))?.sequence ?? 0;
-    client.socket.terminate();
-    const again = await call(`&x=binary,opus,resume&resume=${token}&after=${middle}`);
-    await again.until('response.done');
-    expect(again.binary()).toEqual(all.slice(10));
-    expect(await soundOf([...all.slice(0, 10), ...again.binary()])).toHaveLength(synthesizer.made().length);
-    expect((await again.ask())['status']).toBe('completed');
   });
 });
 

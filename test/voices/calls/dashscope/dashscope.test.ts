@@ -3,23 +3,21 @@ import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../../../voices/audio.ts';
 import type { CallCost } from '../../../../voices/calls/calls.ts';
 import type { CallPolicy } from '../../../../voices/calls/call-policy.ts';
-import { openContext } from '../../../../voices/calls/context.ts';
 import { Queue } from '../../../../voices/runtime/queue.ts';
 import { adapter as ear } from '../../../../voices/recognizers/dashscope.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../../voices/recognizer.ts';
 import { adapter as mouth } from '../../../../voices/synthesizers/dashscope.ts';
-import type { SpeechSynthesizer } from '../../../../voices/synthesizer.ts';
 import { recognizerConformance } from '../../../conformance/recognizer.ts';
 import { vadFrames } from '../../../fakes/speech-frames.ts';
 import { synthesizerConformance } from '../../../conformance/synthesizer.ts';
-import { reason, secretKey, type Opened } from '../../../conformance/upstream.ts';
+import { behind, reason } from '../../../conformance/upstream.ts';
 import {
   openDashscopeServer,
   type DashscopeOptions,
   type DashscopeServer,
 } from '../../../fakes/servers/dashscope-server.ts';
 import { tone } from '../../../fakes/vad.ts';
-import { say } from '../../../rigs/voice-engine-rig.ts';
+import { openEngine, promptly, say } from '../../../rigs/voice-engine-rig.ts';
 import { phrasesOf, streamOf } from '../../../fakes/spoken.ts';
 
 const signal = new AbortController().signal;
@@ -27,24 +25,13 @@ const speech = tone(1_600, 16_000);
 const path = '/api-ws/v1/inference';
 const route = `WS ${path}`;
 const voice = { kind: 'preset', id: 'longxiaochun_v2' } as const;
-const prompt: CallPolicy = { timeouts: { connectMs: 500 } };
 
 function openEar(server: DashscopeServer, options: Record<string, unknown> = {}, care?: CallPolicy): SpeechRecognizer {
-  const settings = ear.settings.parse({ baseUrl: server.url.replace('http', 'ws') + path, ...options });
-  return ear.open(
-    settings,
-    openContext('ear', { key: secretKey, callPolicy: [withPromptness(care), ear.callPolicy?.(settings)] }),
-  );
+  return openEngine(ear, { baseUrl: server.url.replace('http', 'ws') + path, ...options }, promptly(care));
 }
 
 function openMouth(server: DashscopeServer, care?: CallPolicy, log?: (cost: CallCost) => void) {
-  const settings = mouth.settings.parse({ baseUrl: server.url + path });
-  const wishes = [withPromptness(care), mouth.callPolicy?.(settings)];
-  return mouth.open(settings, openContext('voice', { key: secretKey, callPolicy: wishes, log }));
-}
-
-function withPromptness(care: CallPolicy = {}): CallPolicy {
-  return { ...care, timeouts: { ...prompt.timeouts, ...care.timeouts } };
+  return openEngine(mouth, { baseUrl: server.url + path }, promptly(care), log);
 }
 
 recognizerConformance({
@@ -52,21 +39,24 @@ recognizerConformance({
   speech,
   says: /^hello there$/,
   behindServer: true,
-  open: async (care): Promise<Opened<SpeechRecognizer>> => {
+  open: async (care) => {
     const server = await openDashscopeServer();
-    const engine = openEar(server, {}, care);
-    return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    return behind(openEar(server, {}, care), server, route);
+  },
+  openHearing: async (text) => {
+    const server = await openDashscopeServer({ hears: [text] });
+    return behind(openEar(server), server, route);
   },
 });
 
 synthesizerConformance({
   title: 'dashscope',
-  voice: { kind: 'preset', id: 'longxiaochun_v2' },
+  voice,
   behindServer: true,
-  open: async (care): Promise<Opened<SpeechSynthesizer>> => {
+  atRate: 'it is asked for 24 kHz',
+  open: async (care) => {
     const server = await openDashscopeServer();
-    const engine = openMouth(server, care);
-    return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    return behind(openMouth(server, care), server, route);
   },
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CallPolicy } from '../../../../voices/calls/call-policy.ts';
-import type { SpeechRecognizer, TranscriptPart } from '../../../../voices/recognizer.ts';
+import type { TranscriptPart } from '../../../../voices/recognizer.ts';
 import { adapter } from '../../../../voices/recognizers/triton.ts';
 import { recognizerConformance } from '../../../conformance/recognizer.ts';
-import type { Opened } from '../../../conformance/upstream.ts';
+import { behind } from '../../../conformance/upstream.ts';
 import { vadFrames } from '../../../fakes/speech-frames.ts';
 import {
   inferRoute,
@@ -12,7 +12,7 @@ import {
   type TritonServer,
 } from '../../../fakes/servers/triton-server.ts';
 import { tone } from '../../../fakes/vad.ts';
-import { openEngine } from '../../../rigs/voice-engine-rig.ts';
+import { openEngine, promptly } from '../../../rigs/voice-engine-rig.ts';
 import { streamOf } from '../../../fakes/spoken.ts';
 
 const speech = tone(1_600, 16_000);
@@ -48,15 +48,14 @@ recognizerConformance({
     'breaks off halfway': 'of one answer there is no half',
     'closes its half of the connection halfway': 'of one answer there is no half',
   },
-  open: async (care?: CallPolicy): Promise<Opened<SpeechRecognizer>> => {
+  open: async (care?: CallPolicy) => {
     const server = await openHearing();
-    const wish = { ...care, timeouts: { connectMs: 500, ...care?.timeouts } };
-    const engine = openEngine(adapter, { baseUrl: server.url, model: 'infer_bls' }, wish);
-    return {
-      engine,
-      upstream: { server, route: inferRoute },
-      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-    };
+    const engine = openEngine(adapter, { baseUrl: server.url, model: 'infer_bls' }, promptly(care));
+    return behind(engine, server, inferRoute);
+  },
+  openHearing: async (text) => {
+    const server = await openHearing(text);
+    return behind(openEngine(adapter, { baseUrl: server.url, model: 'infer_bls' }, promptly()), server, inferRoute);
   },
 });
 
@@ -102,6 +101,15 @@ describe('recognizer on Triton', () => {
     await expect(hear(server)).rejects.toMatchObject({
       code: 'ENGINE_BAD_REPLY',
       detail: expect.stringContaining('AUDIO_SIGNAL') as string,
+    });
+  });
+
+  it('doctor says that the model "whisper" of k2-fsa, which takes tokens, is not the one to name', async () => {
+    await using server = await openHearing('', ['WAV', 'DECODER_INPUT_IDS', 'MEL_LENS']);
+    const engine = openEngine(adapter, { baseUrl: server.url, model: 'whisper' });
+    await expect(engine.check?.({ signal })).rejects.toMatchObject({
+      code: 'ENGINE_REFUSED',
+      detail: expect.stringContaining('infer_bls') as string,
     });
   });
 

@@ -13,7 +13,7 @@ import {
   type TritonOutput,
 } from '../../../fakes/servers/triton-server.ts';
 import { tone } from '../../../fakes/vad.ts';
-import { clipForTests, openEngine, opened, say } from '../../../rigs/voice-engine-rig.ts';
+import { clipForTests, openEngine, opened, promptly, say } from '../../../rigs/voice-engine-rig.ts';
 
 const { voice } = await clipForTests();
 // The clip is sent with each call: short, because the faults have short timeouts.
@@ -28,17 +28,17 @@ function* waveforms(samples: Float32Array, pieceSamples = 1_000): Generator<Trit
 }
 
 /** 60 ms of a tone for each word, at 24 kHz. */
+const toneFor = (text: string): Float32Array => tone(60 * text.split(/\s+/).length + 60, 24_000);
+
 function openSpeaking(options: TritonOptions = {}) {
-  return openTritonServer(
-    (request) => waveforms(tone(60 * request.text('target_text').split(/\s+/).length + 60, 24_000)),
-    options,
-  );
+  return openTritonServer((request) => waveforms(toneFor(request.text('target_text'))), options);
 }
 
 synthesizerConformance({
   title: 'triton (CosyVoice2, answer by answer)',
   voice: short.voice,
   behindServer: true,
+  atRate: 'each family has one rate',
   open: async (care?: CallPolicy) =>
     opened(
       adapter,
@@ -50,22 +50,15 @@ synthesizerConformance({
   title: 'triton (F5-TTS, one answer, without the flag of the last)',
   voice: short.voice,
   behindServer: true,
+  atRate: 'each family has one rate',
   open: async (care?: CallPolicy) => {
-    const server = await openTritonServer(
-      (request) => waveforms(tone(60 * request.text('target_text').split(/\s+/).length + 60, 24_000), 1e6),
-      { flags: false },
-    );
-    return opened(
-      adapter,
-      { dialect: 'f5', defaultClip: short.defaultClip },
-      { server, route: inferRoute, care: promptly(care) },
-    );
+    const server = await openTritonServer((request) => waveforms(toneFor(request.text('target_text')), 1e6), {
+      flags: false,
+    });
+    const given = { dialect: 'f5', defaultClip: short.defaultClip };
+    return opened(adapter, given, { server, route: inferRoute, care: promptly(care) });
   },
 });
-
-function promptly(care: CallPolicy = {}): CallPolicy {
-  return { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
-}
 
 function openAt(url: string, given: Record<string, unknown> = {}): SpeechSynthesizer & EngineLifecycle {
   return openEngine(adapter, { baseUrl: url, ...given });
@@ -89,6 +82,18 @@ describe('TTS model on Triton', () => {
     expect(cosyvoice?.inputs['reference_wav']?.raw.readFloatLE(4_000)).toBeCloseTo(tone(4_000, 16_000)[1_000] ?? 0, 3);
     expect(f5?.inputs['reference_wav']?.shape).toEqual([1, 96_000]);
     expect(server.keys).toEqual([`Bearer ${secretKey}`, `Bearer ${secretKey}`]);
+  });
+
+  it.each([
+    ['I keep the house', 'I keep the house. '],
+    ['I keep the house.', 'I keep the house. '],
+    ['Who keeps it? ', 'Who keeps it? '],
+    ['我看家。', '我看家。'],
+    ['我看家', '我看家。'],
+  ])('F5-TTS on Triton, which joins transcript and text, does not run "%s" into the text', async (transcript, sent) => {
+    await using server = await openSpeaking();
+    await say(openAt(server.url, { dialect: 'f5' }), { ...voice, transcript });
+    expect(server.seen[0]?.text('reference_text')).toBe(sent);
   });
 
   it('Triton calls share one connection', async () => {

@@ -1,0 +1,215 @@
+import { arithmeticIn } from './arithmetic.ts';
+import { chineseForms } from './forms-chinese.ts';
+import { englishForms } from './forms.ts';
+import type { Act, Form } from './shapes.ts';
+
+/** Acts that end or interrupt the talk: they count wherever they stand in the message. */
+const closing: ReadonlySet<Act> = new Set(['stop', 'goodbye', 'good-night']);
+/** Acts that accompany others: "Thanks, and who are you?" */
+const light: ReadonlySet<Act> = new Set(['greeting', 'meeting', 'thanks', 'yes', 'no']);
+/** Acts that yield to a question or a feeling in the same message. */
+const middling: ReadonlySet<Act> = new Set([
+  'statement',
+  'laugh',
+  'dismissed',
+  'back',
+  'sorry',
+  'interest',
+  'pity',
+  'praise',
+  'disbelief',
+  'why',
+  'more',
+  'agree',
+  'disagree',
+  'confused',
+]);
+/** Longer parts of a message are read as a question or a statement only, so that no pattern sees a long text. */
+const longestPart = 160;
+/** Parts of a message that are read, the last ones. */
+const mostParts = 16;
+
+/** A user message as understood: its act, and messages of the same meaning by which a pack's line for it is found. */
+export interface HeardAct {
+  readonly act: Act;
+  readonly asks: readonly string[];
+}
+
+/** Reads the acts of a message, the weightiest first; of equal ones the last comes first. */
+export function actsOf(userMessage: string, language: string): readonly HeardAct[] {
+  const forms = language.startsWith('zh') ? chineseForms : englishForms;
+  if (isAboutOneself(userMessage)) return [{ act: 'own-fact', asks: [] }];
+  if (arithmeticIn(userMessage) !== undefined) return [{ act: 'arithmetic', asks: [] }];
+  const heard = partsOf(userMessage)
+    .map((part) => actOfPart(part, forms))
+    .toReversed()
+    .toSorted((left, right) => weightOf(right.act) - weightOf(left.act));
+  const [first] = heard;
+  const isIntroduction = nameIn(userMessage) !== undefined && (first === undefined || weightOf(first.act) < 2);
+  return isIntroduction ? [{ act: 'introduction', asks: introductions(language) }, ...heard] : heard;
+}
+
+function weightOf(act: Act): number {
+  if (closing.has(act)) return 3;
+  // An address beside something else: "Thank you, your Majesty."
+  if (act === 'greeting') return -1;
+  if (light.has(act)) return 0;
+  return middling.has(act) ? 1 : 2;
+}
+
+function introductions(language: string): readonly string[] {
+  return language.startsWith('zh') ? ['很高兴认识你', '你好'] : ['Nice to meet you', 'Pleased to meet you'];
+}
+
+function actOfPart({ text, isAsked }: Part, forms: readonly Form[]): HeardAct {
+  const plain = text.replace(/^(?:hello|hi|hey)(?: there)? (?=\p{L}+(?:'s)? )/u, '');
+  const form =
+    text.length > longestPart ? undefined : forms.find(({ pattern }) => pattern.test(plain) || pattern.test(text));
+  if (form !== undefined) return form;
+  return { act: isAsked ? 'question' : 'statement', asks: [] };
+}
+
+interface Part {
+  readonly text: string;
+  readonly isAsked: boolean;
+}
+
+/** Sentences and clauses in lower case, without fillers and punctuation. */
+function partsOf(userMessage: string): Part[] {
+  const parts = userMessage.match(/[^.!?;,。！？；，…]+[.!?;,。！？；，…]*/gu) ?? [];
+  return parts.slice(-mostParts).flatMap((part) => {
+    const text = part
+      .toLowerCase()
+      .replaceAll(/[’‘`]/g, "'")
+      .replaceAll('您', '你')
+      .replaceAll(/[^\p{L}\p{N}' ]+/gu, ' ')
+      .replaceAll(/\b(?:u+m+|u+h+|e+r+m*|h+m+)\b/g, ' ')
+      .replaceAll(/ +/g, ' ')
+      .trim();
+    return text === '' ? [] : [{ text, isAsked: isQuestion(part, text) }];
+  });
+}
+
+const asks =
+  /^(?:and |but |so |then |well |ok |okay |oh )*(?:who|whom|whose|what|when|where|why|how|which|is|are|am|was|were|do|does|did|have you|has|had|can|could|will|would|should|shall|may|might|must|tell me|tell us|show me|explain|describe|give me|let us|let's|sing|play|talk|speak|say)(?:'s|'re|'d|n't)?\b/u;
+const asksChinese =
+  /[吗呢么不没]$|(\p{Script=Han})不\1|啥|谁|什么|怎么|为什么|为啥|哪|几[岁个点]|多[大少久远高重快]|是不是|有没有|会不会|能不能|可不可以|好不好|讲讲|说说|给我讲|告诉我/u;
+
+/** True for a question or a request to tell something. */
+export function isAskedIn(text: string): boolean {
+  return partsOf(text).some(({ isAsked }) => isAsked);
+}
+
+function isQuestion(part: string, text: string): boolean {
+  return /[?？]/u.test(part) || asks.test(text) || asksChinese.test(text);
+}
+
+const ownFact =
+  /\b(?:what(?:'s|’s| is| was| are)|do you (?:still )?(?:know|remember)|can you remember|tell me|where(?:'s|’s| is)|who(?:'s|’s| is)|how old is)\b[^.!?]{0,30}\bmy (?!dear|friend|lord|lady|queen|captain)\p{L}+|\b(?:who (?:am i|i am)|what (?:am i|i am) called|where (?:do )?i (?:live|work|come from)|what did i (?:say|tell you)\b[^.!?]{0,30}|what did i use to (?:do|be)|how old (?:am i|i am)|what (?:do )?i (?:do for (?:a living|work)|like)|where (?:am i|i am|i'm|i’m) from)\s*[?.!]*\s*$|我(?:的名字)?(?:叫|姓)什么|我是谁|我(?:在哪[里儿]?(?:上班|工作|住|上学)|(?:是)?(?:住|来自|从)(?:在)?哪)|我的.{1,6}(?:叫什么|是什么|是谁|几岁|在哪)|我(?:是)?做什么(?:工作|的)|记得我/iu;
+
+/** True for a question about the user: "What is my name?" */
+function isAboutOneself(userMessage: string): boolean {
+  return (
+    userMessage.length <= 4 * longestPart &&
+    ownFact.test(userMessage) &&
+    !/\bmy (?:opinion|question|problem|chances)/iu.test(userMessage)
+  );
+}
+
+const nationalities = new Set(
+  'german french english british american chinese japanese spanish italian dutch polish russian indian swedish irish scottish welsh canadian australian mexican korean greek turkish austrian swiss danish norwegian finnish african european asian christian catholic jewish muslim buddhist sorry fine ok okay not just so very here from in at glad happy sad tired going the a an your'.split(
+    ' ',
+  ),
+);
+const nameForms: readonly RegExp[] = [
+  /\b(?:[Ii]['’]m|[Ii] am|[Tt]his is|[Ii]t['’]s|[Nn]ame is|[Cc]all me)\s+((?:Professor|Prof|Doctor|Dr|Mr|Mrs|Miss|Captain|Father|Sister|Grandma|Grandpa|Aunt|Uncle|Sir|Lady) \p{Lu}[\p{L}'’-]{0,30})/u,
+  /\b(?:my name is|my name['’]s|call me|i am called|i['’]m called|people call me|they call me)\s+(\p{L}[\p{L}'’-]{0,30})/iu,
+  /\b(?:[Ii]['’]m|[Ii] am|[Tt]his is|[Ii]t['’]s)\s+(\p{Lu}[\p{L}'’-]{0,30})(?=\s*(?:[,.!?]|$)|\s+(?:and|from|by|here)\b)/u,
+  /(?:^|[,.!?] *)(\p{Lu}[\p{L}'’-]{0,30}?)['’]s (?:the|my) name\b/u,
+  /\b[Nn]ame['’]s (\p{Lu}[\p{L}'’-]{0,30})/u,
+  /我是[^，。]{2,8}[，,]叫([\p{Script=Han}A-Za-z]{1,4})(?=[，。,.！!\s]|$)/u,
+  /(?:你|大家|你们)(?:可以|就)?(?:叫|喊)我(?!什么|的|了)([\p{Script=Han}A-Za-z]{1,5}?)(?=就行|就好|就可以|吧|好了|[，。,.！!；\s]|$)/u,
+  /我姓(?!什么|啥)([\p{Script=Han}]{1,2})(?=[，。,.！!；\s]|$)/u,
+  /我(?:的名字)?(?:叫做|叫|名叫)(?!什么|你|他|她|我)([\p{Script=Han}·A-Za-z]{1,8}?)(?=[，。,.！!；\s]|$)/u,
+  // A name before more about oneself; a word for a trade or an origin is none.
+  /我是(?![一个从在来不说想很真])([\p{Script=Han}·]{2,5}?)(?<![人师生员者家士友的了])(?=[，,](?:我|来自|从|今年|住))/u,
+];
+
+/** Returns the name by which users introduce themselves. */
+export function nameIn(userMessage: string): string | undefined {
+  for (const form of nameForms) {
+    const name = form.exec(userMessage)?.[1];
+    if (name !== undefined && !nationalities.has(name.toLowerCase()))
+      return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  }
+  return undefined;
+}
+
+/** After a question, this is sympathy, no apology. */
+export const sympathy = /^\W*(?:oh )?(?:i['’]?m|i am) (?:so |very |really |terribly )?sorry\W*$/iu;
+export const whoAsks = ['Who are you?', '你是谁？'];
+
+/** True for "Alice? Hello?", "大圣": a message of the character's name, and no more than a greeting. */
+export function isCall(userMessage: string, name: string): boolean {
+  const words = userMessage.toLowerCase().match(/[\p{L}']+/gu) ?? [];
+  const rest = words.filter((word) => !name.toLowerCase().split(/\s+/u).includes(word));
+  return (
+    rest.length < words.length &&
+    rest.every((word) => /^(?:hello|hi|hey|oh|mr|mister|miss|there|dear|i|presume|is|it|are|you|that)$/u.test(word))
+  );
+}
+
+/** True for "Are you really Alice?", "Is this Mr Holmes?". */
+export function asksForName(userMessage: string, name: string): boolean {
+  const asked =
+    /(?:^|[,.!?] *)(?:hello |hi |so )?(?:are you|is (?:this|that)|am i (?:talking|speaking) (?:to|with)) (?:really |the |real |mr |mister |queen |king |captain |president |general )*([\p{L}'’ ]+?)(?: here| speaking)?\?|(?:你(?:就)?|^|[，,！!])是(?:不是)?(?:那个)?([\p{Script=Han}]{2,4}?)[吗么不]?[？?]/iu.exec(
+      userMessage,
+    );
+  const called = (asked?.[1] ?? asked?.[2] ?? '').toLowerCase();
+  return called.length > 1 && name.toLowerCase().includes(called) && called !== 'i';
+}
+
+/** Titles whose full stop ends no sentence. */
+const titles = /\b(mr|mrs|ms|dr|st|prof)\./giu;
+
+/** An address behind a question: "…, Mr President?" */
+const address =
+  /, *(?:mr|mrs|ms|dr|mister|sir|madam|captain|general|your majesty|your highness|my (?:queen|lord|lady))\b[^,.!?]{0,20}(\?+)\s*$/iu;
+
+/** Removes the full stops of titles, and an address behind a question. */
+export function withoutTitles(userMessage: string): string {
+  return userMessage.replaceAll(titles, '$1').replace(address, '$1');
+}
+
+/** A greeting answers "Hello, may I come in?". */
+const entering = /\b(?:may|can|could) i (?:come|join|sit|enter)\b/iu;
+/** Acts beside a question that are no answer to it. */
+const courtesies: ReadonlySet<Act> = new Set(['greeting', 'yes', 'no', 'more', 'interest', 'agree', 'statement']);
+
+/** True for an act beside a question that does not answer it. */
+export function isCourtesy(act: Act, userMessage: string): boolean {
+  return courtesies.has(act) && !entering.test(userMessage);
+}
+
+export function lastQuestionOf(text: string): string {
+  return (text.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? []).findLast((part) => isAskedIn(part))?.trim() ?? text;
+}
+
+/** Acts whose words stand in triggers of other acts, too. */
+export const wordy: ReadonlySet<Act> = new Set([
+  'yes',
+  'no',
+  'confused',
+  'hearing',
+  'doing',
+  'praise',
+  'advice',
+  'agree',
+  'dismissed',
+  'laugh',
+  'back',
+  'manner',
+  'luck',
+  'offer',
+  'asks-leave',
+]);

@@ -1,0 +1,73 @@
+const units =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
+    ' ',
+  );
+const tens = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
+const chineseDigits = '零一二三四五六七八九';
+
+const englishNumber = String.raw`(?:\d{1,9}(?:\.\d{1,6})?|(?:(?:${[...tens, ...units].join('|')}|hundred|thousand|and|a)[ -]?){1,8})`;
+const english = new RegExp(
+  String.raw`(?<![\p{L}\d.])(${englishNumber})\s*(plus|minus|times|multiplied by|divided by|over|[-+*x×÷/])\s*(${englishNumber})(?![\p{L}\d])`,
+  'iu',
+);
+const chineseNumber = String.raw`(?:\d{1,9}|[零一二两三四五六七八九十百千]{1,8})`;
+const chinese = new RegExp(
+  String.raw`(${chineseNumber})\s*(加上?|减去?|乘以?|除以|[-+*×÷/])\s*(${chineseNumber})`,
+  'u',
+);
+
+/** Computes the first sum, difference, product or quotient of two numbers in a short text, such as "twelve times twelve". */
+export function arithmeticIn(text: string): string | undefined {
+  if (text.length > 200) return undefined;
+  const [, left = '', operator = '', right = ''] = english.exec(text) ?? chinese.exec(text) ?? [];
+  const [first, second] = [numberOf(left), numberOf(right)];
+  if (first === undefined || second === undefined) return undefined;
+  const value = computed(first, operator.toLowerCase(), second);
+  if (!Number.isFinite(value)) return undefined;
+  return String(Math.round(value * 100) / 100);
+}
+
+function computed(left: number, operator: string, right: number): number {
+  if (operator === 'plus' || operator === '+' || operator.startsWith('加')) return left + right;
+  if (operator === 'minus' || operator === '-' || operator.startsWith('减')) return left - right;
+  if (operator.startsWith('div') || operator === 'over' || ['÷', '/', '除以'].includes(operator)) return left / right;
+  return left * right;
+}
+
+function numberOf(words: string): number | undefined {
+  if (/^\d/.test(words)) return Number(words);
+  return /\p{Script=Han}/u.test(words) ? chineseNumberOf(words) : englishNumberOf(words);
+}
+
+function englishNumberOf(words: string): number | undefined {
+  let total = 0;
+  let part = 0;
+  let isNumber = false;
+  for (const word of words.toLowerCase().split(/[ -]+/)) {
+    const unit = units.indexOf(word);
+    const ten = tens.indexOf(word);
+    if (unit >= 0) part += unit;
+    else if (ten >= 0) part += (ten + 2) * 10;
+    else if (word === 'hundred') part = Math.max(1, part) * 100;
+    else if (word === 'thousand') {
+      total += Math.max(1, part) * 1_000;
+      part = 0;
+    }
+    isNumber ||= word !== 'and' && word !== 'a' && word !== '';
+  }
+  return isNumber ? total + part : undefined;
+}
+
+function chineseNumberOf(words: string): number | undefined {
+  let total = 0;
+  let digit: number | undefined;
+  for (const sign of words) {
+    const scale = { 十: 10, 百: 100, 千: 1_000 }[sign];
+    if (scale === undefined) digit = sign === '两' ? 2 : chineseDigits.indexOf(sign);
+    else {
+      total += (digit ?? 1) * scale;
+      digit = undefined;
+    }
+  }
+  return total + (digit ?? 0);
+}

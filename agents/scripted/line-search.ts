@@ -1,0 +1,181 @@
+import type { DialoguePair } from '../../characters/card.ts';
+import type { FindLines, LineHit } from '../retrieval/line-index.ts';
+import { searchTerms, topicTerms } from '../retrieval/words.ts';
+import { isAskedIn } from './acts.ts';
+import { isStated, kinship, shapeOf } from './shapes.ts';
+
+/** Topics that say little: a line that shares only these with the message does not answer it. */
+export const weakTopics: ReadonlySet<string> = new Set(
+  topicTerms(
+    'favourite best worst meet love like enjoy fear hate look wear carry nice live people person time year way real old new big long short first last great bad place name help learn call kind buy three two watch prefer 喜欢 爱 觉得 认识 现在 时候 平时 最近 故事 个 大 小 老',
+  ),
+);
+
+/** Base factor on the fit of the last part of a message, and of earlier parts; longer parts count more. */
+const lastPartShare = 0.7;
+const earlierPartShare = 0.45;
+/** Factor for a greeting before something else, or trailing words after it: answered only if nothing else matches. */
+const besideShare = 0.47;
+const trailing =
+  /^\s*(?:i (?:do not|don['’]t) know(?: why| what| how)?|you know(?: that)?|i (?:think|guess|suppose)|和?不知道为(?:什么|啥))[\s?？]*$/iu;
+const greeting =
+  /^\s*(?:(?:hello|hi|hey|good (?:day|morning|afternoon|evening))\b(?:\s+[\p{L}'’.]+){0,3}|你好|您好|嗨|喂)[\s?？]*$/iu;
+/** Parts of a message that are searched for by themselves, the last ones. */
+const mostParts = 32;
+/** Factor on the fit of a message of several parts, taken as a whole. */
+const wholeShare = 0.85;
+
+/** A line that may answer a message, and the part of the message that it answers. */
+export interface PartHit extends LineHit {
+  readonly part: string;
+}
+
+/** Lines that fit the whole message, or one of its parts, best first; later and longer parts count more. */
+export function hitsOf(find: FindLines, userMessage: string): readonly PartHit[] {
+  const parts = partsOf(userMessage);
+  const whole = scaled(find(userMessage), 1, userMessage);
+  if (parts.length < 2) return whole;
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const ofParts = parts.flatMap((part, index) => {
+    const isBeside = (index < parts.length - 1 && greeting.test(part)) || trailing.test(part);
+    if (isBeside) return scaled(find(part), besideShare, part);
+    const base = index === parts.length - 1 ? lastPartShare : earlierPartShare;
+    return scaled(find(part), base + (1 - base) * (part.length / length), part);
+  });
+  return [...scaled(whole, wholeShare, parts.at(-1) ?? ''), ...ofParts].toSorted((left, right) => right.fit - left.fit);
+}
+
+/**
+ * Splits into sentences and clauses; a last clause of one or two words is an address ("..., my queen") and stays
+ * attached.
+ */
+function partsOf(userMessage: string): string[] {
+  const joined = userMessage.replace(/,(?=\s*[\p{L}'’]+(?:\s+[\p{L}'’]+)?[.!?\s]*$)/u, ' ');
+  // A mark of a question stays: it decides the shape of the part.
+  const parts = (joined.match(/[^.!?;,。！？；，…]+[?？]?/gu) ?? []).filter((part) => /[\p{L}\p{N}]/u.test(part));
+  return parts.slice(-mostParts);
+}
+
+function scaled(hits: readonly LineHit[], share: number, part: string): PartHit[] {
+  return hits.map((hit) => ({ pair: hit.pair, fit: hit.fit * share, part }));
+}
+
+const tellMe =
+  /^(?:please )?tell me about (?!you\b|yourself\b|me\b|it\b|that\b|this\b|one of\b|an? )(.{3,40}?)[.?!]*$/iu;
+const tellMeChinese = /^(?:请|给我|你)*(?:讲讲|说说|讲一讲|说一说)(?!你)(.{2,12}?)(?:吧|的事)?[。？！]*$/u;
+
+/** Subject of a line that a character can offer to speak of, such as "my violin"; undefined if it has none. */
+export function topicOf({ asks }: DialoguePair): string | undefined {
+  for (const ask of asks) {
+    const topic = tellMe.exec(ask)?.[1] ?? tellMeChinese.exec(ask)?.[1];
+    if (topic !== undefined && !/\byou\b|你/iu.test(topic)) return topic.replace(/^your\b/iu, 'my');
+  }
+  return undefined;
+}
+
+/** Fit of a line whose trigger is the message nearly word for word: it goes before everything else. */
+export const wordForWord = 0.85;
+/** Factor on the fit of a line whose triggers speak of "you", and the message does not; or the other way round. */
+const otherPersonShare = 0.9;
+/** The same if the message speaks of others ("What are their names?"), or states something. */
+const otherThingShare = 0.6;
+/** Factor on the fit of a line whose trigger is a bare subject: "the professor". */
+const bareShare = 0.9;
+/** Least fit of a line for a message with weak topics only. */
+export const leastWeakFit = 0.6;
+/** Least fit of a line for a statement with one strong topic. */
+const leastSingleFit = 0.7;
+/** Least share of the characters of a Chinese message, frame words excepted, in the triggers of its line. */
+const leastHanShare = 0.5;
+
+/** Fit of a line with a trigger, or a paraphrase of one, that is the message: its shape says no more. */
+export const paraphrased = 0.98;
+/** Factor on the share of a trigger that has no topic of the message. */
+const farShare = 0.9;
+/** Factor on the fit of a line that does not concern the user, to a question that does. */
+const userShare = 0.7;
+/** Factor on the fit of a line about the character's mother to a question about the user's. */
+const ownerShare = 0.4;
+
+/** True if the message says "my" of what the trigger says "your" of, or the other way round. */
+function isOfOtherOwner(message: string, ask: string): boolean {
+  const [ofUser, ofCharacter] = [ownedIn(message, 'my'), ownedIn(message, 'your')];
+  const [askOfUser, askOfCharacter] = [ownedIn(ask, 'my'), ownedIn(ask, 'your')];
+  return ofUser.some((term) => askOfCharacter.includes(term)) || ofCharacter.some((term) => askOfUser.includes(term));
+}
+
+function ownedIn(text: string, whose: 'my' | 'your'): string[] {
+  const owned = text
+    .toLowerCase()
+    .matchAll(whose === 'my' ? /\bmy ((?:\p{L}+ ?){1,2})/gu : /\byour ((?:\p{L}+ ?){1,2})/gu);
+  return [...owned].flatMap(([, words = '']) => topicTerms(words));
+}
+
+/** Factor on the fit of a line: whether a trigger about the same thing asks as the message asks. */
+export function suitability({ pair, part }: PartHit): number {
+  const hasTopic = topicTerms(part).length > 0;
+  const topics = topicTerms(part).filter((topic) => !weakTopics.has(topic));
+  const related = pair.asks.filter((ask) => {
+    const terms = new Set(searchTerms(ask));
+    return topics.some((topic) => terms.has(topic));
+  });
+  const isOfYou = ofYou.test(part);
+  const isNear = (ask: string): boolean => related.length === 0 || related.includes(ask);
+  return Math.max(
+    ...pair.asks.map((ask) => {
+      const nearness = isNear(ask) ? 1 : farShare;
+      if (hasTopic && interjection.test(ask)) return ownerShare;
+      if (ofOthers.test(part) && ofSpeaker.test(ask) && !ofSpeaker.test(part)) return ownerShare;
+      const isBare = oneWord.test(ask);
+      if (isOfOtherOwner(part, ask)) return ownerShare;
+      if (ofUserOnly.test(part) && !ofUserOnly.test(ask)) return userShare * nearness * kinship(part, ask);
+      const kin = kinship(part, ask);
+      // Frame words alone say no more than the shape.
+      const share = nearness * (isBare ? bareShare : kin < 1 && !hasTopic ? otherThingShare : kin);
+      if (isBare || isOfYou === ofYou.test(ask)) return share;
+      return (
+        share * ((!isOfYou && ofOthers.test(part)) || isStated(shapeOf(part)) ? otherThingShare : otherPersonShare)
+      );
+    }),
+  );
+}
+
+/** True if all triggers are statements of users about themselves: they answer no question. */
+export function isOfUser(asks: readonly string[]): boolean {
+  return asks.every(
+    (ask) => !isAskedIn(ask) && !oneWord.test(ask) && /^(?:i|i'm|i’m|my|everyone|nobody)\b|^我/iu.test(ask),
+  );
+}
+
+const interjection = /^(?:no|yes|ok|okay|what|why|how|really|sorry|thanks|hello|hi|pardon|please|right)$/iu;
+/** A trigger that is a bare subject. */
+const oneWord = /^(?:[\p{L}'’-]+|\p{Script=Han}{1,6})$/u;
+
+/** A question for something that concerns the user: "Do you read me?" */
+const ofUserOnly = /\byou (?:\p{L}+ )?(?!tell|give|show|teach|help|want|let|get)\p{L}+ me\b(?! \p{L})/iu;
+const ofSpeaker = /\b(?:me|us)\b|我/iu;
+export const ofOthers =
+  /\b(?:he|she|they|his|hers?|him|them|theirs?|its?|(?:can|could|should|do|did|am|must|will) i)\b|[他她它]/iu;
+const ofYou = /\byou(?:r|'re|’re|rs)?\b|你/iu;
+
+/**
+ * True for a hit that shares only weak topics with a message that has others ("I hate Mondays", "I hate you"), or that
+ * says nothing of most of its strong topics.
+ */
+export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): boolean {
+  if (fit >= wordForWord) return false;
+  const asked = new Set(searchTerms(pair.asks.join(' ')));
+  const topics = topicTerms(part);
+  const strong = topics.filter((topic) => !weakTopics.has(topic));
+  if (strong.length === 0)
+    return topics.length > 0 && (fit < leastWeakFit || !topics.every((topic) => asked.has(topic)));
+  if (/\p{Script=Han}/u.test(part)) {
+    // Pairs of characters overlap words; single ones tell what the line leaves out.
+    const signs = strong.filter((topic) => topic.length === 1);
+    return signs.filter((sign) => asked.has(sign)).length < signs.length * leastHanShare;
+  }
+  if (!isAsked && strong.length === 1 && fit < leastSingleFit) return true;
+  const said = new Set(searchTerms(pair.reply));
+  const known = strong.filter((topic) => asked.has(topic) || said.has(topic)).length;
+  return known * 2 < strong.length;
+}

@@ -1,0 +1,230 @@
+import type { DialoguePair } from '../../characters/card.ts';
+import type { Character } from '../../characters/character.ts';
+import type { Message } from '../chat.ts';
+import { languageOf } from '../language.ts';
+import { chooseLine, isSameLine } from '../retrieval/choice.ts';
+import { searchTerms, topicTerms } from '../retrieval/words.ts';
+import { isAskedIn } from './acts.ts';
+import { topicOf, weakTopics } from './line-search.ts';
+import { isStated, shapeOf, type Shape } from './shapes.ts';
+import { filled, slotOf, stockLines } from './stock-lines.ts';
+
+/** Picks an evasion, in the given language if the card has one, that was not used before in this conversation. */
+export function evasion(character: Character, history: readonly Message[], language: string): string {
+  return chooseLine(evasionsIn(character, language), history);
+}
+
+function evasionsIn({ evasions, languages }: Character, language: string): readonly string[] {
+  const inLanguage = evasions.filter((line) => languageOf(line, languages) === language);
+  return inLanguage.length > 0 ? inLanguage : evasions;
+}
+
+/** Evasions with these words suit a question, or a statement, only. */
+const ofQuestion = /\b(?:answer|reply|question|ask|asked|know)\b|问|答|不懂/iu;
+const ofStatement =
+  /\b(?:may be so|agree|wager|cheer|bold way|be otherwise|bet upon|you say it|one hears)\b|有意思|主意/iu;
+/** Evasions that invite the user to go on: they suit a tale. */
+const invites =
+  /\b(?:tell|go on|say on|say more|speak on|talk on|continue|further|do go on|particular|your turn)\b|接着说|往下说|细说/iu;
+/** Statements of as many characters tell something. */
+const shortestTale = 30;
+/** Questions that an evasion in the character's own words suits; others get an answer of their shape. */
+const open: ReadonlySet<Shape> = new Set(['what', 'how', 'why', 'opinion', 'tell', 'whether']);
+/** Questions after which another subject can be offered; a request or a plea for advice is answered as one. */
+const offered: ReadonlySet<Shape> = new Set([...open, 'number', 'who', 'where', 'when']);
+
+/** A message that no line answers, and the talk before it. */
+export interface Unanswered {
+  readonly character: Character;
+  readonly lines: readonly DialoguePair[];
+  readonly history: readonly Message[];
+  readonly language: string;
+  readonly userMessage: string;
+  /** The user message before this one. */
+  readonly before: string;
+  readonly lastReply: string;
+}
+
+/**
+ * Answers a message that no line fits, by its shape: declines a question or a request, receives a statement; every other
+ * time in the character's own words where they suit. A second question in a row without an answer gets the offer of a
+ * subject.
+ */
+export function moveOn(unanswered: Unanswered): string {
+  const { character, lines, history, language, before, lastReply, userMessage } = unanswered;
+  const stock = stockLines(language);
+  const asked = lastShapeOf(userMessage);
+  const shape = asked === 'knowing' && isSpokenOf(userMessage, lines) ? 'whether-you' : asked;
+  const own = evasionsIn(character, language);
+  if (isStated(shape)) return received(unanswered, shape);
+  const isOwn = (line: string): boolean => own.some((each) => isSameLine(line, each));
+  const wasEvaded = isAskedIn(before) && (isOwn(lastReply) || isMove(Object.values(stock.shapes).flat(), lastReply));
+  const offer = wasEvaded && offered.has(shape) ? offerOf(lines, history, language) : undefined;
+  if (offer !== undefined) return offer;
+  const suited = own.filter((line) => !ofStatement.test(line));
+  const isOpen = open.has(shape) && !wasEvaded && !isMove(stock.offers, lastReply);
+  return chooseLine(isOpen && suited.length > 0 ? suited : stock.shapes[shape], history);
+}
+
+/** Receives a statement: with sympathy, a nod, an echo, or words that invite more. */
+function received(unanswered: Unanswered, shape: Shape): string {
+  const { character, history, language, lastReply, userMessage } = unanswered;
+  const stock = stockLines(language);
+  const own = evasionsIn(character, language);
+  if (trouble.test(userMessage) && shape !== 'you' && !isMove(stock.troubles, lastReply))
+    return chooseLine(stock.troubles, history);
+  if (isReaction(userMessage) && shape === 'remark') return chooseLine(stock.reactions, history);
+  const echo = isMove(stock.echoes, lastReply) ? undefined : echoOf(unanswered);
+  if (echo !== undefined) return echo;
+  const isTale = shape === 'remark' && userMessage.length > shortestTale;
+  const tales = !isTale ? [] : own.filter((line) => invites.test(line) && !ofQuestion.test(line));
+  return chooseLine([...stock.shapes[shape], ...tales], history);
+}
+
+/** True if a line of the character has a topic of the message: it would not say that the thing is new to it. */
+function isSpokenOf(userMessage: string, lines: readonly DialoguePair[]): boolean {
+  const topics = topicTerms(userMessage).filter((topic) => !weakTopics.has(topic));
+  return lines.some(({ asks, reply }) => {
+    const terms = new Set(searchTerms(`${asks.join(' ')} ${reply}`));
+    return topics.some((topic) => terms.has(topic));
+  });
+}
+
+/** A remark of a few words, which receives no more than a nod. */
+function isReaction(userMessage: string): boolean {
+  const words = userMessage.match(/\p{Script=Han}|[\p{L}'’]+/gu) ?? [];
+  return (
+    words.length <= (/\p{Script=Han}/u.test(userMessage) ? 5 : 3) &&
+    !/\d|^\W*(?:it|he|she|they|there|this|we|i)\b/iu.test(userMessage)
+  );
+}
+
+const trouble =
+  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheated|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|don't talk any ?more|laughed at me|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|nobody|hard time|difficult|hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
+
+const aside =
+  /^\W*(?:to be (?:honest|fair)|you know|i (?:think|guess|suppose|mean)|of course|please|though|actually|anyway|really|right|honestly|if you like|by the way|dear|sir|madam|my (?:lord|lady|queen|friend)|your (?:majesty|highness|grace)|captain|general|大圣|猴哥|说实话|老实说)\W*$/iu;
+
+/** Shape of the last sentence; of its last clause if the first states something and the last asks. */
+function lastShapeOf(userMessage: string): Shape {
+  const sentence = (userMessage.match(/[^.!?;。！？；…]+[.!?;。！？；…]*/gu) ?? [])
+    .map((part) => part.replace(tag, '').trim())
+    .findLast((part) => /[\p{L}\p{N}]/u.test(part) && !aside.test(part));
+  const shape = shapeOf(sentence ?? userMessage);
+  const [, ...clauses] = (sentence ?? '').split(/[,，]/u);
+  const last = clauses.map((clause) => shapeOf(clause)).findLast((each) => !isStated(each) && each !== 'whether');
+  return isStated(shape) || shape === 'whether' ? (last ?? shape) : shape;
+}
+
+/** "…, do you?" asks for agreement; the clause before it states. */
+const tag =
+  /, *(?:do|does|did|is|are|was|were|have|has|had|can|could|will|would)(?:n['’]t)? (?:you|it|he|she|they|we|i)\s*\?\s*$/iu;
+
+/** The last sentence or clause with its mark; a lone name at the end belongs to the clause before it. */
+function lastSentenceOf(userMessage: string): string {
+  const joined = userMessage.replace(/,(?=\s*[\p{L}'’]+(?:\s+[\p{L}'’]+)?[.!?\s]*$)/u, ' ');
+  return (
+    (joined.match(/[^.!?;,。！？；，…]+[.!?;,。！？；，…]*/gu) ?? []).findLast(
+      (part) => /[\p{L}\p{N}]/u.test(part) && !aside.test(part),
+    ) ?? joined
+  );
+}
+
+/** Offers a subject of a line that was not said yet. */
+export function offerOf(
+  lines: readonly DialoguePair[],
+  history: readonly Message[],
+  language: string,
+): string | undefined {
+  const said = history.filter(({ role }) => role === 'assistant').slice(-40);
+  const topics = lines
+    .filter(({ reply }) => !said.some(({ text }) => isSameLine(text, reply)))
+    .map(topicOf)
+    .filter(
+      (topic) =>
+        topic !== undefined &&
+        languageOf(topic, ['en', 'zh']) === languageOf(language === 'zh' ? '中' : 'a', ['en', 'zh']),
+    );
+  const topic = chooseLine(
+    topics.filter((each) => each !== undefined),
+    history,
+  );
+  return topic === '' ? undefined : fill(stockLines(language).offers, history, { topic });
+}
+
+/** Subject that the character offered in this reply. */
+export function offeredIn(reply: string, language: string): string | undefined {
+  const { offers } = stockLines(language);
+  return isMove(offers, reply) ? slotOf(offers, reply) : undefined;
+}
+
+/** Chooses one of the stock lines whose slots are all known; '' if there is none. */
+export function fill(
+  lines: readonly string[],
+  history: readonly Message[],
+  slots: Readonly<Record<string, string | undefined>>,
+): string {
+  const whole = lines.map((line) => filled(line, slots)).filter((line) => line !== undefined);
+  return chooseLine(whole, history);
+}
+
+/** True if the reply was made of one of these stock lines. */
+export function isMove(lines: readonly string[], reply: string): boolean {
+  return lines.some((line) => line.split(/\{\w+\}/u).every((piece) => reply.includes(piece)));
+}
+
+const longestEcho = 70;
+const reflected: Readonly<Record<string, string>> = {
+  i: 'you',
+  my: 'your',
+  mine: 'yours',
+  me: 'you',
+  myself: 'yourself',
+  am: 'are',
+  "i'm": 'you are',
+  "i've": 'you have',
+  "i'll": 'you will',
+  "i'd": 'you would',
+  was: 'were',
+  we: 'you',
+  our: 'your',
+  you: 'I',
+  your: 'my',
+};
+
+/** A name or title after the last comma. */
+const address = /^(.*\p{L}.*), *(?:dear|sir|madam|\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)?)[.!\s]*$/u;
+
+/** A short statement, turned to the user: "You play the guitar? Tell me more about that." */
+function echoOf({ userMessage, history, language }: Unanswered): string | undefined {
+  const sentence = lastSentenceOf(userMessage.replace(tag, '').replace(address, '$1'))
+    .replace(/[.!;,。！；，…]+\s*$/u, '')
+    .trim();
+  if (sentence.length > longestEcho) return undefined;
+  const { echoes } = stockLines(language);
+  if (language.startsWith('zh')) {
+    if (!/^我(?!们|想你|觉得|不知道)/u.test(sentence) || sentence.includes('你')) return undefined;
+    return fill(echoes, history, { said: sentence.replaceAll('我', '你') });
+  }
+  const words = sentence.replaceAll('’', "'").split(/\s+/u);
+  if (
+    words.length < (/['’]/u.test(words[0] ?? '') ? 2 : 3) ||
+    !/^(?:i|i'm|i've|my|we|he|she|they|there|it|it's|he's|she's|they're)$/iu.test(words[0] ?? '')
+  )
+    return undefined;
+  if (
+    words.some((word) =>
+      /^(?:you|you're|your|yours|think|guess|know|mean|suppose|hope|wonder|believe|bet|should|must|ought|let|mom|mum)$/iu.test(
+        word,
+      ),
+    )
+  )
+    return undefined;
+  const isMine = /^(?:i|we)$/iu.test(words[0] ?? '');
+  const turned = words.map((word) => {
+    const other = reflected[word.toLowerCase()];
+    return other === undefined || (word.toLowerCase() === 'was' && !isMine) ? word : other;
+  });
+  const said = turned.join(' ');
+  return fill(echoes, history, { said: `${said.charAt(0).toUpperCase()}${said.slice(1)}` });
+}

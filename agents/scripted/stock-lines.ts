@@ -1,0 +1,281 @@
+import type { Act } from './shapes.ts';
+import type { Shape } from './shapes.ts';
+import { chineseLines } from './stock-lines-chinese.ts';
+
+/**
+ * Replies to acts for which a card has no line of its own, in words that suit any character. `{…}` is filled in; a line
+ * whose slot is unknown is left out.
+ */
+export interface StockLines {
+  readonly acts: Readonly<Partial<Record<Act, readonly string[]>>>;
+  /** Answers to messages of these shapes that no line fits; each asks something back. */
+  readonly shapes: Readonly<Record<Shape, readonly string[]>>;
+  /** The same to a reaction of a few words. */
+  readonly reactions: readonly string[];
+  /** The same to a statement that tells of a misfortune. */
+  readonly troubles: readonly string[];
+  /** Said before the card's own line for an introduction. */
+  readonly introduced: string;
+  readonly introducedAs: string;
+  readonly ownFact: readonly string[];
+  readonly ownName: readonly string[];
+  readonly ownFactUnknown: readonly string[];
+  /** Said before a line that was said before. */
+  readonly repeats: readonly string[];
+  /** Asks what "it" is. */
+  readonly clarifies: readonly string[];
+  /** After a question about a thing that only the user knows. */
+  readonly yoursToTell: readonly string[];
+  readonly unknownThings: readonly string[];
+  /** Offers a subject of the card. */
+  readonly offers: readonly string[];
+  /** Repeats a statement as a question; `{said}`. */
+  readonly echoes: readonly string[];
+  readonly returnsQuestion: readonly string[];
+}
+
+const english: StockLines = {
+  acts: {
+    stop: [
+      'As you wish. Speak again when you are ready.',
+      'Very well. Take your time.',
+      'Not another word. Take all the time you need.',
+    ],
+    goodbye: ['Goodbye, {name}. Come again soon.', 'Goodbye, and come again.', 'Farewell. It was good to talk.'],
+    'good-night': ['Good night, {name}. Sleep well.', 'Good night, and sleep well.'],
+    introduction: ['Good to know you.', 'I am glad to meet you.'],
+    arithmetic: ['That makes {sum}.', '{sum}, if the counting is right.', 'It comes to {sum}.'],
+    doing: [
+      'At this moment? I am talking to you, and I have done worse.',
+      'Nothing that cannot wait. I am listening to you.',
+    ],
+    hearing: ['I hear you well. Go on.', 'Yes, I am here, and I am listening.'],
+    wellbeing: ['Well enough, thank you. And you?', 'I cannot complain. How are you?'],
+    loss: [
+      'I am sorry. Such a loss is hard. Tell me about the one you lost, if you like.',
+      'That is hard news, and I am sorry for it. What do you remember best?',
+    ],
+    lonely: [
+      'Then stay and talk with me a while. How long have you felt so?',
+      'I am sorry. You have company now, at least.',
+    ],
+    angry: [
+      'That sounds like a hard day. What was the worst of it?',
+      'No wonder that you are tired of it. What happened?',
+    ],
+    tired: ['Then rest a little. Nothing here is in a hurry.', 'You should rest. What has worn you out?'],
+    afraid: [
+      'That is no shame. What is it that you fear most?',
+      'Fear is easier to carry when it is spoken. What is it about?',
+    ],
+    ill: ['I am sorry to hear it. Have you somebody who looks after you?', 'Then rest, and mend soon.'],
+    bored: [
+      'Then let us find something better. Ask me a question, any question.',
+      'Boredom passes. What would you like to hear about?',
+    ],
+    failed: [
+      'One defeat is not the end. What will you try next?',
+      'I am sorry. It will not be the last chance you have.',
+    ],
+    sad: ['I am sorry to hear it. What happened?', 'I am listening. What weighs on you?'],
+    happy: ['That is good news! How did it come about?', 'I am glad for you. Tell me all about it.'],
+    sorry: ['It is forgotten.', 'Think no more of it. Let us go on.'],
+    insult: ['You are out of temper. What is the matter?', 'I have been called worse. What has made you angry?'],
+    rude: ['Am I? I do not mean to be. What did I say?', 'You may be right. Tell me what offended you.'],
+    disbelief: [
+      'It is true all the same. What makes you doubt it?',
+      'You need not believe it. I only tell you what I know.',
+    ],
+    praise: ['You are kind to say so.', 'Thank you. That is good to hear.'],
+    interest: ['I am glad you think so.', 'Is it not? Ask me more, if you like.'],
+    pity: ['Yes, such things weigh on one. But let us not be gloomy.', 'It is good of you to feel it so.'],
+    worry: ['I am sorry to hear it. How bad is it?', 'That is a heavy worry. Is anybody there who helps?'],
+    advice: [
+      'I would take one small step, and look again from there. What holds you back?',
+      'Think first of what you would advise a friend. What would that be?',
+    ],
+    why: [
+      'I could give you reasons, but no better one than that it is so. What do you think?',
+      'That is how I see it. Do you see it otherwise?',
+    ],
+    more: ['What would you like to hear more about?', 'Gladly. Which part of it?'],
+    meeting: ['The pleasure is not yours alone.', 'It is good to meet you.'],
+    agree: ['Then we are of one mind.', 'I am glad we agree.'],
+    disagree: ['Then tell me how it looks to you.', 'You may be right. What makes you think so?'],
+    confused: ['Then I put it badly. What is unclear?', 'Ask me again in other words, and I will try again.'],
+    yes: ['Good. What more would you like to know?', 'Very well. Go on.'],
+    no: ['No? Then what would you rather?', 'As you like. What else?'],
+    thanks: ['You are welcome.', 'It was nothing. You are welcome.'],
+    greeting: ['Hello, {name}. Good to see you.', 'Hello. It is good to see you.', 'Hello again.'],
+    when: ['I never look at the calendar. What day do you make it?'],
+    where: ['Here, as always. And where are you?'],
+    laugh: ['I am glad that you can laugh. What amused you most?', 'It is good to hear you laugh.'],
+    back: ['Good, there you are again. Where were we?', 'Welcome back. What shall we speak of now?'],
+    dismissed: ['As you like. What shall we speak of instead?', 'No harm done. Go on.', 'Very well. Let us go on.'],
+    luck: ['Good luck to you! Tell me afterwards how it went.', 'I wish you all the luck there is.'],
+    manner: ['I will try. Is it better so?', 'As you like. Tell me if it is still not right.'],
+    offer: ['You are kind, but not now. Have it yourself.', 'Thank you, perhaps a little later.'],
+    'asks-leave': ['Ask, by all means.', 'Please do. What would you like to know?'],
+  },
+  shapes: {
+    tell: [
+      'Of that I have little to tell. What would you most like to know?',
+      'There is not much that I could say of it. What have you heard yourself?',
+    ],
+    opinion: [
+      'I have not made up my mind about that. What do you think yourself?',
+      'My opinion would not be worth much there. What is yours?',
+      'I should have to think about it longer. How do you see it?',
+    ],
+    number: [
+      'I could not give you a number. What would you guess?',
+      'I never kept count of it. What is your guess?',
+      'I have no figure for that. Does it matter much to you?',
+    ],
+    who: [
+      'I could not give you a name. Have you one in mind?',
+      'I have no name ready for that. Who comes to your mind?',
+      'A name will not come to me. Why do you ask?',
+    ],
+    where: [
+      'I could not tell you the place. Do you know it?',
+      'As to the place, I cannot help you. Where would you look?',
+    ],
+    when: ['I could not name you the time. Does it matter much?', 'I keep no calendar of such things. Why do you ask?'],
+    why: [
+      'I never found the reason. What do you suppose it is?',
+      'There may be a reason, but I cannot give it to you. What would be your guess?',
+      'You ask for a reason, and I have none ready. Why do you wish to know?',
+    ],
+    how: [
+      'I could not explain it well. What do you know of it yourself?',
+      'I have no good answer to that. What made you think of it?',
+      'That is more than I can tell you today. Why do you ask?',
+    ],
+    what: [
+      'That I do not know, and I will not pretend to. What made you think of it?',
+      'I have no answer to that. Have you one?',
+      'I cannot say. What would you answer yourself?',
+    ],
+    request: [
+      'I had better not promise that. What made you think of it?',
+      'Not today, I am afraid. Ask me for something else, if you like.',
+      'I would rather not try that. What else could I do for you?',
+    ],
+    urge: [
+      'I will bear that in mind. What makes you say so?',
+      'You may be right. Why do you think of it now?',
+      'I shall think about it. What would you do yourself?',
+    ],
+    leave: [
+      'Perhaps, when we know each other better. Why would you like to?',
+      'I will not say no, and I will not promise it. Why do you ask?',
+      'We shall see about that. What would you hope for?',
+    ],
+    advice: [
+      'You know more of it than I do. What does your own judgment say?',
+      'I would not decide that for you. What speaks for it, and what against?',
+      'Sleep on it first. What would you tell a friend in your place?',
+    ],
+    knowing: [
+      'That is new to me. Tell me about it.',
+      'No, I have not come across it. What should I know of it?',
+      'I cannot say that I know it well. What do you think of it?',
+    ],
+    'whether-you': [
+      'I cannot give you a plain yes or no. Why do you ask?',
+      'Nobody has asked me that before. What made you think of it?',
+      'That I keep to myself for now. Why do you wish to know?',
+    ],
+    whether: [
+      'It may be so, and it may not. What do you think?',
+      'I would not swear to it either way. What do you believe?',
+      'Of that I am not sure. Why do you ask?',
+    ],
+    you: [
+      'Is that how I seem to you? What makes you say so?',
+      'So that is your view of me. How did you come to it?',
+      'I had not thought of myself like that. What gave you the idea?',
+    ],
+    self: [
+      'I hear you. Tell me more, if you like.',
+      'I am glad that you tell me. Go on.',
+      'I see. Is there more to it?',
+      'That I did not know of you. I am listening.',
+    ],
+    remark: [
+      'Is that so? I am listening.',
+      'I see. Tell me more, if you like.',
+      'So that is how it is. Go on.',
+      'I hear you. Is there more to it?',
+    ],
+  },
+  reactions: [
+    'Very well. I am listening.',
+    'As you say. What comes next?',
+    'So be it. I am all ears.',
+    'Well, well. Go on.',
+  ],
+  troubles: [
+    'I am sorry to hear that. How are you bearing it?',
+    'That is hard. Is there anybody who stands by you?',
+    'I am sorry for it. What troubles you most about it?',
+  ],
+  introduced: 'So you are {name}.',
+  introducedAs: 'So you are {name}, and {work}.',
+  ownFact: ['You told me so yourself: “{fact}”', 'I remember what you said: “{fact}”'],
+  ownName: ['Your name is {name}. That is not forgotten.', 'You are {name}, or so you told me.'],
+  ownFactUnknown: ['You have not told me yet. Will you?', 'That you have kept from me so far. Tell me.'],
+  repeats: ['As I said:', 'As I told you:'],
+  clarifies: [
+    'What do you mean by “{pronoun}”? Name the thing, and I will try.',
+    'Of what are we speaking now? Tell me which thing you mean.',
+  ],
+  yoursToTell: [
+    'That you must tell me. You know the thing, and I do not.',
+    'How should I know? You brought it up, so you explain it.',
+  ],
+  unknownThings: [
+    'I have never heard of such a thing. What is it, and what do you do with it?',
+    'You speak of something that I do not know. Describe it to me.',
+  ],
+  offers: [
+    'That I cannot tell you. But ask me about {topic}, and I have something to say.',
+    'I know too little of that. I would sooner speak of {topic}. Shall I?',
+    'There I must leave you without an answer. Shall I tell you about {topic} instead?',
+  ],
+  echoes: [
+    '{said}? Tell me more about that.',
+    '{said}? How did that come about?',
+    '{said}? I should like to hear more.',
+  ],
+  returnsQuestion: ['And you? {question}', 'Now I ask you the same. {question}'],
+};
+
+/** Stock lines in the language of this tag; English if there are none. */
+export function stockLines(language: string): StockLines {
+  return language.startsWith('zh') ? chineseLines : english;
+}
+
+/** Fills in the slots of a line; undefined if one is unknown. */
+export function filled(line: string, slots: Readonly<Record<string, string | undefined>>): string | undefined {
+  let isWhole = true;
+  const text = line.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = slots[name];
+    isWhole &&= value !== undefined;
+    return value ?? '';
+  });
+  return isWhole ? text : undefined;
+}
+
+/** Returns the slot of a line that was filled in before, such as the topic of an offer. */
+export function slotOf(lines: readonly string[], said: string): string | undefined {
+  for (const line of lines) {
+    const [before = '', after = ''] = line.split(/\{\w+\}/u);
+    if (!line.includes('{') || !said.includes(before)) continue;
+    const from = said.indexOf(before) + before.length;
+    const until = said.indexOf(after, from);
+    if (until > from) return said.slice(from, until);
+  }
+  return undefined;
+}

@@ -1,0 +1,147 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.ts';
+import { resumeTokenOf } from '../http/access.ts';
+import { addressOf } from '../http/auth-guard.ts';
+import type { LiveSessions } from '../http/live-sessions.ts';
+import { sendRefusal, type Refusal } from '../http/problem.ts';
+import type { NodeCounts } from '../telemetry/metrics.ts';
+import { hashOf } from '../transports/websocket/resumable-sessions.ts';
+import { StoreUnavailable, type Cluster, type SessionPlace } from './cluster.ts';
+import { openRedisStore } from './redis-store.ts';
+import { Relays } from './relay.ts';
+
+interface NodeParts {
+  readonly config: Config;
+  readonly version: string;
+  readonly sessions: LiveSessions;
+  /** Returns whether this node has the session of a token open. */
+  readonly isOpen: (token: string) => boolean;
+  /** Called once for each time that Redis stops to answer, and once when it answers again. */
+  readonly onChange: (isThere: boolean, fault?: unknown) => void;
+}
+
+/** This server as one of several nodes. */
+export interface Node {
+  readonly cluster: Cluster;
+  readonly counts: NodeCounts;
+  /** Returns the client's address, if another node has passed the request on. */
+  readonly relayedAddress: (headers: FastifyRequest['headers']) => string | undefined;
+  /** Returns whether there is a session to resume, or the refusal if nobody knows. */
+  readonly isResumable: (token: string) => Promise<boolean | Refusal>;
+  /**
+   * An `onRequest` hook, after authentication, for clients that return. Their session is open here: goes on. Another node
+   * has it: passes the socket on. That node is dead, or nobody has it: claims it, and goes on.
+   */
+  readonly bringBack: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+  readonly close: () => Promise<void>;
+}
+
+/** Joins the nodes that share a Redis. All settings of a node must be set. The caller closes it. */
+export async function openNode({ config, version, sessions, isOpen, onChange }: NodeParts): Promise<Node> {
+  const { redisUrl = '', nodeUrl = '', clusterKey = '', resumeGraceSeconds } = config;
+  const about = () => ({ version, sessions: sessions.active, draining: sessions.draining });
+  const graceMs = resumeGraceSeconds * 1000;
+  const relays = new Relays(clusterKey);
+  const cluster = await openRedisStore({ redisUrl, nodeUrl, graceMs, about, onChange });
+  const resumes = { here: 0, relayed: 0, claimed: 0 };
+  const locate = async (token: string): Promise<SessionPlace | 'here' | Refusal> => {
+    const isHere = isOpen(token) && (await cluster.owns(hashOf(token)));
+    return isHere ? 'here' : cluster.whereIs(hashOf(token)).catch(refusalOf);
+  };
+  return {
+    cluster,
+    counts: {
+      resumes,
+      get unkept() {
+        return cluster.figures.unkept;
+      },
+      get fenced() {
+        return cluster.figures.fenced;
+      },
+      get relayed() {
+        return relays.size;
+      },
+    },
+    relayedAddress: (headers) => relays.addressIn(headers),
+    async isResumable(token) {
+      const place = await locate(token);
+      return typeof place === 'object' && 'status' in place ? place : place !== 'ended';
+    },
+    bringBack: bringerBack({ cluster, relays, resumes, locate, sessions }),
+    async close() {
+      relays.close();
+      await cluster.close();
+    },
+  };
+}
+
+interface BringerParts {
+  readonly cluster: Cluster;
+  readonly relays: Relays;
+  readonly resumes: Record<'here' | 'relayed' | 'claimed', number>;
+  readonly locate: (token: string) => Promise<SessionPlace | 'here' | Refusal>;
+  readonly sessions: LiveSessions;
+}
+
+function bringerBack({ cluster, relays, resumes, locate, sessions }: BringerParts): Node['bringBack'] {
+  const claim = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    hash: string,
+  ): Promise<undefined | FastifyReply> => {
+    const refusal = sessions.refusalFor({ owner: undefined, address: addressOf(request.ip) });
+    if (refusal !== undefined) return sendRefusal(reply, refusal);
+    const { socket } = request.raw;
+    // The client may leave before it gets the session.
+    socket.once('close', () => cluster.drop(hash));
+    const isThere = await cluster.claim(hash).catch(refusalOf);
+    if (typeof isThere === 'object') return sendRefusal(reply, isThere);
+    if (isThere) resumes.claimed += 1;
+    if (socket.destroyed) cluster.drop(hash);
+    return undefined;
+  };
+  return async (request, reply) => {
+    const token = request.ws ? resumeTokenOf(request.headers, request.query) : undefined;
+    const place = token === undefined ? 'ended' : await locate(token);
+    if (token === undefined || place === 'ended') return undefined;
+    if (place === 'here') {
+      resumes.here += 1;
+      return undefined;
+    }
+    if (place === 'free') return claim(request, reply, hashOf(token));
+    if ('status' in place) return sendRefusal(reply, place);
+    // The node that passed it on will look again.
+    if (relays.addressIn(request.headers) !== undefined) return sendRefusal(reply, elsewhere);
+    const outcome = await relays.pass({ request: request.raw, address: addressOf(request.ip), url: place.url });
+    if (outcome === 'silent') return claim(request, reply, hashOf(token));
+    if (outcome === 'passed') {
+      resumes.relayed += 1;
+      return reply.hijack();
+    }
+    const { status, headers, body } = outcome;
+    return reply
+      .code(status)
+      .header('content-type', headers['content-type'] ?? 'application/json')
+      .send(body);
+  };
+}
+
+function refusalOf(fault: unknown): Refusal {
+  if (fault instanceof StoreUnavailable) return unavailable;
+  throw fault;
+}
+
+const unavailable: Refusal = {
+  status: 503,
+  problem: {
+    code: 'store_unavailable',
+    message: 'The session is not on this node, and the store that knows its node does not answer. Try again.',
+  },
+  retryAfterSeconds: 1,
+};
+
+const elsewhere: Refusal = {
+  status: 503,
+  problem: { code: 'server_busy', message: 'The session has just moved to another node. Try again.' },
+  retryAfterSeconds: 1,
+};

@@ -1,0 +1,120 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
+
+/** A node that has not answered an upgrade for this long is held for dead. */
+const patienceMs = 300;
+
+const keyHeader = 'x-dramatis-cluster-key';
+const addressHeader = 'x-dramatis-cluster-address';
+
+/** The owner refused the client itself. */
+export interface OwnerRefusal {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A client's upgrade that is passed on to another node. */
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  /** The client's address, as the limits count it. */
+  readonly address: string;
+  /** URL of the other node. */
+  readonly url: string;
+}
+
+/** Passes WebSockets on to the nodes that own their sessions: the same upgrade, then bytes both ways. */
+export class Relays {
+  readonly #key: string;
+  readonly #open = new Set<Duplex>();
+
+  /** `key`: the secret that the nodes share. */
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** Number of sockets that are passed on. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Returns the client's address that another node tells; undefined if the request comes from none. */
+  addressIn(headers: IncomingHttpHeaders): string | undefined {
+    const { [keyHeader]: key, [addressHeader]: address } = headers;
+    if (typeof key !== 'string' || typeof address !== 'string') return undefined;
+    return timingSafeEqual(digestOf(key), digestOf(this.#key)) ? address : undefined;
+  }
+
+  /**
+   * Passes an upgrade on. `silent`: the other node refused the connection, said that it takes nobody (503), or was silent
+   * for 300 ms; the client's socket is untouched then.
+   */
+  pass({ request, address, url }: Upgrade): Promise<'passed' | 'silent' | OwnerRefusal> {
+    const { promise, resolve } = Promise.withResolvers<'passed' | 'silent' | OwnerRefusal>();
+    const target = new URL(request.url ?? '/', url);
+    const ask = target.protocol === 'https:' ? httpsRequest : httpRequest;
+    const onward = ask(target, {
+      headers: [...cleanHeaders(request.rawHeaders), keyHeader, this.#key, addressHeader, address],
+      setHost: false,
+      agent: false,
+    });
+    const silence = setTimeout(() => onward.destroy(new Error('silent')), patienceMs);
+    onward.once('error', () => resolve('silent'));
+    onward.once('close', () => clearTimeout(silence));
+    onward.once('upgrade', (response, upstream: Socket, head: Buffer) => {
+      clearTimeout(silence);
+      this.#join(request.socket, upstream, response, head);
+      resolve('passed');
+    });
+    onward.once('response', (response) => {
+      clearTimeout(silence);
+      const { statusCode: status = 502, headers } = response;
+      let body = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+      response.once('close', () => resolve(status === 503 ? 'silent' : { status, headers, body }));
+    });
+    onward.end();
+    return promise;
+  }
+
+  #join(client: Socket, upstream: Socket, { rawHeaders }: IncomingMessage, head: Buffer): void {
+    const lines = Array.from(
+      { length: rawHeaders.length / 2 },
+      (_, at) => `${rawHeaders[2 * at]}: ${rawHeaders[2 * at + 1]}`,
+    );
+    client.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);
+    if (head.length > 0) client.write(head);
+    this.#open.add(client);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.setTimeout(0);
+      from.setNoDelay(true);
+      from.on('error', () => to.destroy());
+      from.once('close', () => {
+        this.#open.delete(from);
+        // What was read goes out first; a peer that is gone takes nothing.
+        if (!to.destroyed) to.end(() => to.destroy());
+      });
+      from.pipe(to);
+    }
+  }
+
+  /** Cuts what is passed on, so that clients dial again. */
+  close(): void {
+    for (const client of this.#open) client.destroy();
+  }
+}
+
+/** The headers of a request without what only nodes may say. */
+function cleanHeaders(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, at) => !rawHeaders[at - (at % 2)]?.toLowerCase().startsWith('x-dramatis-cluster-'));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,176 @@
+import { sceneModel } from '../../characters/scene.ts';
+import { sceneIdOf } from '../realtime/wire-scene.ts';
+import type { WireSession } from '../realtime/wire-session.ts';
+import type { JournalLine, KeptItem } from './lines.ts';
+
+type Line<Type extends JournalLine['type']> = Extract<JournalLine, { type: Type }>;
+
+/** An item as the lines so far leave it. */
+interface FoldedItem {
+  readonly id: string;
+  item: KeptItem;
+  /** Truncations since its content was last written, by content part. */
+  truncated: Map<number, Line<'truncated'>>;
+}
+
+/** State that a journal tells, without what later lines made void. */
+interface Folded {
+  open: Line<'open'> | undefined;
+  session: Line<'session'> | undefined;
+  before: string[];
+  sequence: Line<'sequence'> | undefined;
+  kept: Line<'kept'> | undefined;
+  taken: Line<'taken'>[];
+  felt: Line<'felt'> | undefined;
+  readonly items: FoldedItem[];
+  readonly byId: Map<string, FoldedItem>;
+  /** Lines of replies that have not ended, by reply. */
+  readonly replies: Map<string, JournalLine[]>;
+}
+
+/**
+ * Returns the shortest journal that restores the same session: `restore(fold(lines))` equals `restore(lines)`. Each item
+ * stands once, in its place and with its last content; replies in progress keep their lines.
+ */
+export function fold(lines: readonly JournalLine[]): JournalLine[] {
+  const folded: Folded = {
+    open: undefined,
+    session: undefined,
+    before: [],
+    sequence: undefined,
+    kept: undefined,
+    taken: [],
+    felt: undefined,
+    items: [],
+    byId: new Map(),
+    replies: new Map(),
+  };
+  for (const line of lines) take(folded, line);
+  const { open, session, before, sequence, kept, taken, felt, items, replies } = folded;
+  if (open === undefined) return [];
+  const standing = items.flatMap(({ item, truncated }, place): JournalLine[] => [
+    { type: 'item', item, after: items[place - 1]?.id ?? null },
+    ...truncated.values(),
+  ]);
+  const settings: JournalLine[] = session === undefined ? [] : [{ ...session, before }];
+  return [
+    open,
+    ...(sequence === undefined ? [] : [sequence]),
+    ...(kept === undefined ? [] : [kept]),
+    ...taken,
+    ...standing,
+    ...settings,
+    ...(felt === undefined ? [] : [felt]),
+    ...[...replies.values()].flat(),
+  ];
+}
+
+function take(folded: Folded, line: JournalLine): void {
+  switch (line.type) {
+    case 'open':
+      folded.open ??= line;
+      return;
+    case 'sequence':
+      folded.sequence = line;
+      return;
+    case 'felt':
+      folded.felt = line;
+      return;
+    case 'taken':
+      folded.taken.push(line);
+      return;
+    case 'kept':
+      folded.kept = line;
+      folded.taken = folded.taken.filter(({ sequence }) => sequence > line.upTo);
+      return;
+    case 'session':
+      return takeSession(folded, line);
+    case 'item':
+      return insert(folded, line);
+    case 'deleted':
+      return remove(folded, line.itemId);
+    case 'started':
+      folded.replies.set(line.replyId, [line]);
+      return;
+    case 'ended':
+      return end(folded, line);
+    case 'transcript':
+    case 'truncated':
+      return change(folded, line);
+    default:
+      takeReplyLine(folded, line);
+  }
+}
+
+function takeSession(folded: Folded, line: Line<'session'>): void {
+  const earlier = folded.session === undefined ? modelScene(folded.open) : sceneOf(folded.session);
+  if (sceneOf(line) !== earlier) {
+    folded.before = folded.items.map(({ id }) => id);
+    folded.felt = undefined;
+  }
+  if (line.before !== undefined) folded.before = line.before;
+  folded.session = line;
+}
+
+function sceneOf({ session }: Line<'session'>): string | null {
+  return sceneIdOf(session as unknown as WireSession);
+}
+
+/** Returns the scene that the client opened the session with, if it was one. */
+function modelScene(open: Line<'open'> | undefined): string | null {
+  const prefix = sceneModel('');
+  return open?.character.startsWith(prefix) === true ? open.character.slice(prefix.length) : null;
+}
+
+function insert({ items, byId }: Folded, { item, after }: Line<'item'>): void {
+  const folded = { id: item.id, item, truncated: new Map() };
+  const before = after === null ? undefined : byId.get(after);
+  const place = after === null ? 0 : before === undefined ? items.length : items.indexOf(before) + 1;
+  items.splice(place, 0, folded);
+  byId.set(item.id, folded);
+}
+
+function remove(folded: Folded, id: string): void {
+  const { items, byId } = folded;
+  const item = byId.get(id);
+  if (item === undefined) return;
+  items.splice(items.indexOf(item), 1);
+  byId.delete(id);
+  folded.before = folded.before.filter((one) => one !== id);
+}
+
+function end({ byId, replies }: Folded, line: Line<'ended'>): void {
+  replies.delete(line.replyId);
+  const folded = line.item === undefined ? undefined : byId.get(line.item.id);
+  if (line.item === undefined || folded?.item.type !== 'message') return;
+  const { status, content, cues = folded.item.cues } = line.item;
+  folded.item = { ...folded.item, status, content, ...(cues === undefined ? {} : { cues }) };
+  folded.truncated = new Map();
+}
+
+/** A change of an item that a reply is still speaking stands behind the reply's lines so far. */
+function change({ byId, replies }: Folded, line: Line<'transcript'> | Line<'truncated'>): void {
+  const folded = byId.get(line.itemId);
+  if (folded?.item.type !== 'message') return;
+  const speaking = [...replies.values()].find((all) =>
+    all.some((one) => one.type === 'speaks' && one.itemId === line.itemId),
+  );
+  if (speaking !== undefined) speaking.push(line);
+  else if (line.type === 'truncated') folded.truncated.set(line.contentIndex, line);
+  else {
+    const place = folded.item.content.findIndex(({ type }) => type === 'audio');
+    const content = folded.item.content.map((part, index) =>
+      index === place && part.type === 'audio' ? { ...part, transcript: line.text } : part,
+    );
+    folded.item = { ...folded.item, content };
+  }
+}
+
+/** Of the playback positions of a reply, the last one counts. */
+function takeReplyLine({ replies }: Folded, line: Line<'speaks' | 'words' | 'cue' | 'heard'>): void {
+  const lines = replies.get(line.replyId);
+  if (lines === undefined) return;
+  const last = line.type === 'heard' ? lines.findIndex(({ type }) => type === 'heard') : -1;
+  if (last >= 0) lines.splice(last, 1);
+  lines.push(line);
+}

@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { cueKinds } from '../../agents/output/performance.ts';
+import { basicEmotions } from '../../agents/feelings.ts';
+import { emotions } from '../../characters/emotion.ts';
+import { sessionIn } from '../realtime/wire-session.ts';
+import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
+import type { SessionEvent } from '../session/contract/events.ts';
+
+const word = z.object({ text: z.string(), startMs: z.number(), endMs: z.number() });
+const cue = z.object({ kind: z.enum(cueKinds), text: z.string(), startMs: z.number() });
+
+const itemFacts = { id: z.string(), status: z.enum(['in_progress', 'completed', 'incomplete']) };
+const opaque = { type: z.literal('opaque'), value: z.record(z.string(), z.unknown()) };
+
+/** A message as stored in a journal, without its audio. */
+const keptMessage = z.looseObject({
+  ...itemFacts,
+  type: z.literal('message'),
+  role: z.enum(['system', 'user', 'assistant']),
+  emotion: z.enum(emotions).optional(),
+  speaker: z.object({ id: z.string(), name: z.string() }).optional(),
+  cues: z.array(cue).optional(),
+  content: z.array(
+    z.discriminatedUnion('type', [
+      z.looseObject({ type: z.literal('text'), text: z.string() }),
+      z.object(opaque),
+      z.looseObject({
+        type: z.literal('audio'),
+        transcript: z.string().nullable(),
+        durationMs: z.number(),
+        sampleRate: z.number(),
+        words: z.array(word),
+      }),
+    ]),
+  ),
+});
+
+/** An item as stored in a journal. */
+const keptItem = z.discriminatedUnion('type', [
+  keptMessage,
+  z.object({
+    ...itemFacts,
+    type: z.literal('call'),
+    callId: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+  }),
+  z.object({ ...itemFacts, type: z.literal('call-output'), callId: z.string(), output: z.string() }),
+  z.object({ ...itemFacts, ...opaque }),
+]);
+
+/** Version of the journal's format, in its first line. A change that older versions cannot read raises it. */
+export const journalVersion = 2;
+
+const feelings = z.object({
+  emotions: z.record(z.enum(basicEmotions), z.number()),
+  intimacy: z.number(),
+});
+
+/** One line of a journal: a change, in the order in which the client was told. */
+export const lineSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('open'),
+    version: z.number().max(journalVersion).optional(),
+    id: z.string(),
+    character: z.string(),
+    model: z.string(),
+    intent: z.literal('transcription').optional(),
+    beta: z.boolean().optional(),
+    user: z.string().optional(),
+    owner: z.string().optional(),
+    bySecret: z.boolean().optional(),
+  }),
+  z.object({
+    type: z.literal('session'),
+    session: z.looseObject({ id: z.string() }),
+    /** Written by `fold`: ids of the items from before the client last entered or left a scene. */
+    before: z.array(z.string()).optional(),
+  }),
+  /** The client's message is done: if it is sent again, it is ignored. */
+  z.object({ type: z.literal('taken'), sequence: z.number() }),
+  /** Of the client's messages, none up to this one is needed again. */
+  z.object({ type: z.literal('kept'), upTo: z.number() }),
+  /** No frame with a higher sequence number has been sent. */
+  z.object({ type: z.literal('sequence'), upTo: z.number() }),
+  z.object({ type: z.literal('item'), item: keptItem, after: z.string().nullable() }),
+  z.object({ type: z.literal('transcript'), itemId: z.string(), text: z.string() }),
+  /** `again`: what the reply is made from again; absent if that is not possible. */
+  z.object({
+    type: z.literal('started'),
+    replyId: z.string(),
+    again: z
+      .object({
+        scene: z.string().optional(),
+        speaks: z.boolean().optional(),
+        maxTokens: z.number().optional(),
+        situation: z.enum(['greeting', 'idle', 'nod']).optional(),
+      })
+      .optional(),
+  }),
+  z.object({ type: z.literal('speaks'), replyId: z.string(), itemId: z.string() }),
+  z.object({ type: z.literal('words'), replyId: z.string(), text: z.string(), words: z.array(word) }),
+  z.object({ type: z.literal('cue'), replyId: z.string(), cue }),
+  z.object({ type: z.literal('heard'), replyId: z.string(), heardMs: z.number() }),
+  /** Feelings of each speaker when a reply has ended; the id of a character that is alone is empty. */
+  z.object({ type: z.literal('felt'), feelings: z.record(z.string(), feelings) }),
+  z.object({ type: z.literal('ended'), replyId: z.string(), item: keptMessage.optional() }),
+  z.object({
+    type: z.literal('truncated'),
+    itemId: z.string(),
+    contentIndex: z.number().default(0),
+    heardMs: z.number(),
+  }),
+  z.object({ type: z.literal('deleted'), itemId: z.string() }),
+]);
+
+export type JournalLine = z.infer<typeof lineSchema>;
+export type KeptItem = z.infer<typeof keptItem>;
+export type KeptMessage = z.infer<typeof keptMessage>;
+
+/** Returns the lines that record an event, and its marks. */
+export function linesOf(event: SessionEvent): JournalLine[] {
+  const { taken, kept } = event;
+  return [
+    ...changesOf(event),
+    ...(taken === undefined ? [] : [{ type: 'taken' as const, sequence: taken }]),
+    ...(kept === undefined ? [] : [{ type: 'kept' as const, upTo: kept }]),
+  ];
+}
+
+function changesOf(event: SessionEvent): JournalLine[] {
+  switch (event.type) {
+    case 'updated':
+      return [{ type: 'session', session: { ...sessionIn(event) } }];
+    case 'item-added':
+      return [{ type: 'item', item: keptOf(event.item), after: event.previousItemId }];
+    case 'transcript-failed':
+      return [{ type: 'transcript', itemId: event.itemId, text: '' }];
+    case 'transcript-final':
+    case 'understood':
+      return [{ type: 'transcript', itemId: event.itemId, text: event.text }];
+    case 'item-truncated':
+      return [{ type: 'truncated', itemId: event.itemId, contentIndex: event.contentIndex, heardMs: event.heardMs }];
+    case 'item-deleted':
+      return [{ type: 'deleted', itemId: event.itemId }];
+    case 'reply-started':
+      return event.inConversation ? [startedLine(event)] : [];
+    case 'reply-item':
+      if (!event.inConversation) return [];
+      return [
+        { type: 'item', item: emptied(event.item), after: event.previousItemId },
+        { type: 'speaks', replyId: event.replyId, itemId: event.item.id },
+      ];
+    case 'reply-call':
+      return event.inConversation ? [{ type: 'item', item: keptOf(event.item), after: event.previousItemId }] : [];
+    case 'reply-text':
+      return [{ type: 'words', replyId: event.replyId, text: event.text, words: [...event.words] }];
+    case 'reply-cue':
+      return event.itemId === null ? [] : [{ type: 'cue', replyId: event.replyId, cue: event.cue }];
+    case 'reply-ended':
+      return [
+        {
+          type: 'ended',
+          replyId: event.replyId,
+          ...(event.item === undefined ? {} : { item: keptMessageOf(event.item) }),
+        },
+        { type: 'felt', feelings: { ...(event.end.castFeelings ?? { '': event.end.feelings }) } },
+      ];
+    default:
+      return [];
+  }
+}
+
+function startedLine({ replyId, again }: Extract<SessionEvent, { type: 'reply-started' }>): JournalLine {
+  return { type: 'started', replyId, ...(again === undefined ? {} : { again }) };
+}
+
+function keptOf(item: Item): KeptItem {
+  return item.type === 'message' ? keptMessageOf(item) : { ...item };
+}
+
+/** Converts a message to its journal form: everything but audio and images. */
+export function keptMessageOf(item: MessageItem): KeptMessage {
+  const content = item.content.map((part) => {
+    if (part.type === 'text') return { ...part };
+    if (part.type === 'opaque') return { ...part, value: withoutLongTexts(part.value) };
+    const { type, transcript, durationMs, sampleRate, words } = part;
+    return { type, transcript, durationMs, sampleRate, words };
+  });
+  return { ...item, content };
+}
+
+/** The item of a reply as it was when its first audio went out; its words follow in lines of their own. */
+function emptied(item: MessageItem): KeptMessage {
+  const kept = keptMessageOf(item);
+  const content = kept.content.map((part) => {
+    if (part.type === 'opaque') return part;
+    return part.type === 'text' ? { ...part, text: '' } : { ...part, transcript: '', durationMs: 0, words: [] };
+  });
+  return { ...kept, cues: undefined, content };
+}

@@ -1,0 +1,131 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Transport } from '../../connections/socket-transport.ts';
+import { JournalError } from '../../journal/journal-file.ts';
+import { keptMessageOf, type JournalLine } from '../../journal/lines.ts';
+import { restore, type RestoredSession } from '../../journal/restore.ts';
+import type { ServerEvent } from '../../protocol/server-events.ts';
+import { toBeta } from '../../realtime/beta.ts';
+import { newId } from '../../realtime/wire-event.ts';
+import { wireItem } from '../../realtime/wire-items.ts';
+import type { Problem } from '../../session/contract/events.ts';
+import { openStream, type Line, type SocketDeps } from './open-stream.ts';
+import { hashOf, type ResumableSession } from './resumable-sessions.ts';
+import { openerOf, resumeProblem } from './session-binding.ts';
+import type { SessionOpus } from './session-opus.ts';
+import { clientOf, extensionsOf, type SocketRequest } from './socket-request.ts';
+
+/** Sequence numbers of binary frames have 32 bits. */
+const mostSequence = 2 ** 31;
+
+/** A socket that asks for its session again, with Opus loaded if it asks for that. */
+export interface Returning {
+  readonly request: SocketRequest;
+  readonly deps: SocketDeps;
+  readonly log: FastifyBaseLogger;
+  readonly opus?: SessionOpus;
+}
+
+/** A session that another process left behind, opened again. */
+export interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta' | 'kept' | 'unheard'> {
+  readonly session: ResumableSession;
+  /** True if the client has had every frame of the other process, and nothing was in progress there. */
+  readonly isWhole: boolean;
+}
+
+/** The reason why a session is not restored. */
+export interface RestoreRefusal {
+  readonly problem: Problem;
+  /** The session is still there: another attempt may succeed. */
+  readonly mayRetry?: true;
+}
+
+const gone: Problem = {
+  code: 'session_not_resumable',
+  message: 'The session cannot be resumed: its grace period is over, or the token is wrong. Open a new one.',
+};
+const unreadable: Problem = {
+  code: 'session_not_resumable',
+  message: 'The session cannot be resumed: its journal cannot be read. The server’s log says where.',
+};
+
+/**
+ * Restores a session of another server process from its journal. Returns the refusal if there is none, if it cannot be
+ * read, or if the client may not have it now.
+ */
+export function restoreSession(token: string, returning: Returning): Restored | RestoreRefusal {
+  const { request, opus, deps, log } = returning;
+  const { config } = deps;
+  const lines = linesOf(token, deps, log);
+  if (lines instanceof JournalError) return { problem: unreadable };
+  const restored = lines === undefined ? undefined : restore(lines, config.playoutAheadMs);
+  const character = restored === undefined ? undefined : deps.characters.get(restored.character);
+  if (restored === undefined || character === undefined) return { problem: gone };
+  const problem = resumeProblem(restored, deps.caller, request.user);
+  if (problem !== undefined) return { problem };
+  const opener = openerOf(restored, character, config.apiKeys);
+  const caller = opener && { ...opener, address: deps.caller.address };
+  if (caller === undefined) return { problem: gone };
+  const full = deps.sessions.refusalFor(caller);
+  if (full !== undefined) return { problem: full.problem, mayRetry: true };
+  const { model, intent, beta, openReplies, unheard } = restored;
+  const extensions = extensionsOf(request);
+  const client = clientOf(extensions, beta);
+  const line: Line = { extensions, opus, token };
+  const last = lastReceived(request);
+  const isWhole = last === restored.sequence && openReplies.length === 0 && unheard.length === 0;
+  // A process that could not write its journal may have sent more than the journal says.
+  const numbered = { ...restored, sequence: Math.max(restored.sequence, last) };
+  const session = openStream(line, { character, model, client, restored: numbered, intent }, { ...deps, caller }, log);
+  for (const { replyId, item } of openReplies) {
+    session.journal?.write({ type: 'ended', replyId, item: item && keptMessageOf(item) });
+  }
+  for (const itemId of unheard) session.journal?.write({ type: 'deleted', itemId });
+  return { ...restored, session, isWhole: isWhole && session.journal?.log.isShared === true };
+}
+
+/** The last frame that the client says it received; 0 if it does not say so. */
+function lastReceived({ after }: SocketRequest): number {
+  const last = Number(after ?? Number.NaN);
+  return Number.isSafeInteger(last) && last <= mostSequence ? Math.max(0, last) : 0;
+}
+
+function linesOf(
+  token: string,
+  { store }: SocketDeps,
+  log: FastifyBaseLogger,
+): JournalLine[] | JournalError | undefined {
+  try {
+    return store?.read(hashOf(token));
+  } catch (fault) {
+    if (!(fault instanceof JournalError)) throw fault;
+    log.error({ fault: fault.message }, 'the journal of a session cannot be read');
+    return fault;
+  }
+}
+
+/**
+ * Tells the client that the session was restored, which utterances will be heard again, and that replies in progress
+ * were cancelled by the restart; nothing of that if it cannot notice.
+ */
+export function greetAgain(restored: Restored, carrier: Transport): void {
+  const { session, openReplies, beta, kept, unheard } = restored;
+  const isUnnoticed = restored.isWhole && kept !== undefined;
+  const facts = { received: kept ?? null, ...(isUnnoticed ? {} : { restarted: true }) };
+  const greeting = (): string => JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), ...facts });
+  session.link.attach(carrier, undefined, greeting);
+  for (const id of unheard) {
+    session.link.send({ type: 'conversation.item.deleted', event_id: newId('event'), item_id: id });
+  }
+  for (const { replyId, item } of openReplies) {
+    const response = {
+      id: replyId,
+      object: 'realtime.response' as const,
+      status: 'cancelled' as const,
+      status_details: { type: 'cancelled', reason: 'server_restarted' },
+      output: item === undefined ? [] : [wireItem(item)],
+      usage: null,
+    };
+    const done: ServerEvent = { type: 'response.done', event_id: newId('event'), response };
+    for (const event of beta ? toBeta(done) : [done]) session.link.send(event);
+  }
+}

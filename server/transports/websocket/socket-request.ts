@@ -1,0 +1,51 @@
+import type { FastifyRequest } from 'fastify';
+import { resumeTokenOf } from '../../http/access.ts';
+import { speaksBeta } from '../../realtime/beta.ts';
+import type { Client } from '../../realtime/peer.ts';
+
+/** What a client asks for with the handshake of a WebSocket. */
+export interface SocketRequest {
+  readonly model?: string;
+  /** `transcription`: the session only transcribes; then `model` names a recognizer, not a character. */
+  readonly intent?: string;
+  /**
+   * Extensions to enable, comma-separated: `binary`, `opus` (implies binary), `resume`, `hold`, `nod`, `notice`,
+   * `voice`, `cues`, `thoughts`, `visemes`, `phones` (implies visemes).
+   */
+  readonly x?: string;
+  /** Resume token, of whatever part of the handshake, and the sequence number of the last frame that the client received. */
+  readonly resume?: string;
+  readonly after?: string;
+  /** The user that the character is to remember. */
+  readonly user?: string;
+  /** The client speaks the pre-GA dialect. */
+  readonly beta?: boolean;
+}
+
+/** What a client asks for with the handshake of its WebSocket. If a parameter is repeated, the first value counts. */
+export function socketRequestOf({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): SocketRequest {
+  const asked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
+    const first = Array.isArray(value) ? value[0] : value;
+    if (first !== undefined) asked[name] = first;
+  }
+  const token = resumeTokenOf(headers, query);
+  return { ...asked, ...(token === undefined ? {} : { resume: token }), beta: speaksBeta(headers) };
+}
+
+export function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
+  return new Set(x.split(','));
+}
+
+/** What the client understands, by its extensions. */
+export function clientOf(extensions: ReadonlySet<string>, beta: boolean): Client {
+  return {
+    beta,
+    holds: extensions.has('hold'),
+    nods: extensions.has('nod'),
+    notice: extensions.has('notice'),
+    cues: extensions.has('thoughts') ? 'all' : extensions.has('cues') ? 'visible' : 'none',
+    mouth: extensions.has('phones') ? 'phones' : extensions.has('visemes') ? 'visemes' : undefined,
+    voice: extensions.has('voice'),
+  };
+}

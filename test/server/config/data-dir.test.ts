@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { lockDataDir, makeDataDir } from '../../../server/config/data-dir.ts';
+
+const folders: string[] = [];
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+});
+
+async function dataFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-data-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Another process that owns the folder, until it is killed. */
+async function ownerOf(folder: string) {
+  const module = path.resolve(import.meta.dirname, '../../../server/config/data-dir.ts');
+  const script = `
+    const { lockDataDir } = await import(${JSON.stringify(module)});
+    lockDataDir(process.argv[1]);
+    process.stdout.write('owned');
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+describe('data folder', () => {
+  it('belongs to one server: a second one is told which process has it, and gets it when that was killed', async () => {
+    const folder = await dataFolder();
+    const owner = await ownerOf(folder);
+    expect(() => lockDataDir(folder)).toThrow(
+      `${folder}: another Dramatis server uses this data folder (process ${owner.pid}). Stop it, or choose another folder with --data-dir`,
+    );
+    owner.kill('SIGKILL');
+    await once(owner, 'exit');
+    lockDataDir(folder)();
+    lockDataDir(folder)();
+  });
+
+  it('that exists but cannot be written is an error with a remedy', () => {
+    expect(() => makeDataDir('/proc/self')).toThrow(
+      /^\/proc\/self: the folder cannot be written \(\w+\)\. Choose another with --data-dir/,
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import type { TimedPhone, TimedViseme } from '../synthesizer.ts';
+import { diphthongTurn, segmentsOf, type Segment } from './phone-table.ts';
+
+/** The lips stay closed for at least this long before they open for p, b or m. */
+const leastClosureMs = 40;
+
+/** A shorter shape cannot be seen, and the next takes its place. */
+const leastShapeMs = 1;
+
+/**
+ * Returns the shapes of the mouth for sounds that follow each other without gaps. The first begins at 0, each holds until
+ * the next, and neighbours differ. A closure shorter than 40 ms begins earlier, up to the middle of the shape before.
+ */
+export function visemesOf(phones: readonly TimedPhone[]): TimedViseme[] {
+  const made: TimedViseme[] = [{ viseme: 'sil', startMs: 0 }];
+  let endMs = 0;
+  for (const phone of phones) {
+    for (const shape of shapesOf(phone)) {
+      let startMs = shape.startMs;
+      const last = made.at(-1);
+      if (last !== undefined && startMs - last.startMs < leastShapeMs) {
+        startMs = last.startMs;
+        made.pop();
+      }
+      const before = made.at(-1);
+      if (shape.viseme === before?.viseme && shape.weight === before.weight) continue;
+      made.push({ ...shape, startMs });
+    }
+    endMs = phone.endMs;
+  }
+  return withClosures(made, endMs);
+}
+
+function shapesOf({ sound, startMs, endMs }: TimedPhone): TimedViseme[] {
+  if (endMs <= startMs) return [];
+  const segments = segmentsOf(sound);
+  if (segments.length === 0) return [{ viseme: 'sil', startMs }];
+  const shares = sharesOf(segments);
+  return segments.map(({ shape: [viseme, weight] }, index) => ({
+    viseme,
+    startMs: startMs + (shares[index] ?? 0) * (endMs - startMs),
+    ...(weight !== undefined && { weight }),
+  }));
+}
+
+/** Returns where in the sound each of its symbols begins, from 0 to 1. */
+function sharesOf(segments: readonly Segment[]): number[] {
+  const isDiphthong = segments.length === 2 && segments.every(({ isVowel }) => isVowel);
+  return segments.map((_, index) => (isDiphthong ? index * diphthongTurn : index / segments.length));
+}
+
+function withClosures(shapes: readonly TimedViseme[], endMs: number): TimedViseme[] {
+  return shapes.map((shape, index) => {
+    const before = shapes[index - 1];
+    if (shape.viseme !== 'PP' || before === undefined) return shape;
+    const missingMs = leastClosureMs - ((shapes[index + 1]?.startMs ?? endMs) - shape.startMs);
+    if (missingMs <= 0) return shape;
+    return { ...shape, startMs: shape.startMs - Math.min(missingMs, (shape.startMs - before.startMs) / 2) };
+  });
+}
