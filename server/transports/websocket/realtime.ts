@@ -98,9 +98,12 @@ function resumeSession(arrival: Arrival, carrier: Transport, token: string): Res
     greetAgain(restored, carrier);
     return restored.session;
   }
+  const after = Number(request.after ?? Number.NaN);
+  // It came from another process and may not know it: the line broke before anything of this one arrived.
+  const restarted = session.link.precedes(after) ? { restarted: true } : {};
   const greeting = (received: number): string =>
-    JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received });
-  if (!session.link.attach(carrier, Number(request.after ?? Number.NaN), greeting)) {
+    JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received, ...restarted });
+  if (!session.link.attach(carrier, after, greeting)) {
     const message =
       '`after` must be the last x_seq received, and the events after it must still be buffered. Open a new session.';
     if (!session.link.attached) resumableSessions.leave(token);

@@ -50,6 +50,8 @@ export class ResumableStream implements SessionPeer {
   readonly #numbers = new Map<string, number>();
   #keptBytes = 0;
   #sequence = 0;
+  /** The last number that another server process may have used: frames up to it are not here. */
+  readonly #usedBefore: number;
   /** The last frame that the transport has accepted. */
   #handed = 0;
   #received: number;
@@ -66,6 +68,7 @@ export class ResumableStream implements SessionPeer {
   ) {
     this.#options = options;
     this.#sequence = sequence;
+    this.#usedBefore = sequence;
     this.#handed = sequence;
     this.#received = kept;
     this.#keptMessage = kept;
@@ -122,9 +125,15 @@ export class ResumableStream implements SessionPeer {
     return this.#sendFrame(responseId, { offsetSamples, pcm16: pcm16FromFloats(samples) });
   }
 
-  /** Replaces the transport, and sends the new one all after `sequence`; returns false if some was dropped. */
-  attach(carrier: Transport, sequence = this.#sequence, greeting?: (received: number) => string): boolean {
+  /** True if a client that has frames up to this one has none of this process. */
+  precedes(sequence: number): boolean {
+    return Number.isSafeInteger(sequence) && sequence >= 0 && sequence < this.#usedBefore;
+  }
+
+  /** Replaces the transport, and sends the new one all after `after`; returns false if some was dropped. */
+  attach(carrier: Transport, after = this.#sequence, greeting?: (received: number) => string): boolean {
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
+    const sequence = this.precedes(after) ? this.#usedBefore : after;
     if (!Number.isSafeInteger(sequence) || sequence < firstKept - 1 || sequence > this.#sequence) return false;
     this.#carrier?.close('replaced');
     this.#carrier = carrier;
