@@ -1,0 +1,66 @@
+import { WIRE_RATE } from './audio/pcm.js';
+
+/** @import { TalkEvent } from './types/api.d.ts' */
+
+/**
+ * An event that belongs to a sample of an item, such as `x_dramatis.cue`.
+ *
+ * @typedef {object} Placed
+ * @property {string} type
+ * @property {string} response_id
+ * @property {string | null} [item_id]
+ * @property {string} [action_id]
+ * @property {number} samples
+ */
+
+/** Events that take place at a sample. */
+const PLACED = new Set(['x_dramatis.cue', 'x_dramatis.action']);
+
+/** Tells cues and actions when their sample is heard. What the user does not hear never happens. */
+export class Moments {
+  #onDue;
+  /** @type {{ at: number, event: Placed }[]} */
+  #waiting = [];
+
+  /** @param {(event: Placed) => void} onDue */
+  constructor(onDue) {
+    this.#onDue = onDue;
+  }
+
+  /** @param {TalkEvent | Placed} told any event of the talk, in order */
+  take(told) {
+    const event = /** @type {TalkEvent} */ (told);
+    if (PLACED.has(event.type)) {
+      const placed = /** @type {Placed} */ (told);
+      this.#waiting.push({ at: placed.samples, event: placed });
+      this.#waiting.sort((one, other) => one.at - other.at);
+    } else if (event.type === 'playback.progress') this.#heard(event.itemId, (event.playedMs * WIRE_RATE) / 1000);
+    else if (event.type === 'playback.ended') this.#heard(event.itemId, Infinity);
+    else if (event.type === 'playback.stopped') this.#forget(({ response_id: id }) => event.responseIds.includes(id));
+    else if (event.type === 'playback.cut') this.#forget(({ item_id: id }) => id === event.itemId);
+    else if (event.type === 'x_dramatis.resume') {
+      // The clause is said again: what was not heard of it comes later.
+      for (const each of this.#waiting)
+        if (each.event.response_id === event.response_id) each.at += event.later_samples ?? 0;
+    } else if ('action_id' in event && /** @type {string} */ (event.type) === 'x_dramatis.action_off') {
+      this.#forget(({ action_id: id }) => id === event.action_id);
+    }
+  }
+
+  /**
+   * @param {string} itemId
+   * @param {number} samples
+   */
+  #heard(itemId, samples) {
+    const isDue = (/** @type {{ at: number, event: Placed }} */ { at, event }) =>
+      event.item_id === itemId && at <= samples;
+    const due = this.#waiting.filter(isDue);
+    this.#waiting = this.#waiting.filter((each) => !isDue(each));
+    for (const { event } of due) this.#onDue(event);
+  }
+
+  /** @param {(event: Placed) => boolean} isGone */
+  #forget(isGone) {
+    this.#waiting = this.#waiting.filter(({ event }) => !isGone(event));
+  }
+}
