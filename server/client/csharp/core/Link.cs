@@ -8,7 +8,6 @@ namespace Dramatis
     sealed class Link
     {
         const string Extensions = "binary,resume,hold,nod,notice,voice,cues,visemes";
-        const int GivenUp = 4000;
 
         readonly TalkOptions options;
         readonly Talk talk;
@@ -46,6 +45,8 @@ namespace Dramatis
         public void Close()
         {
             End();
+            isOpen = false;
+            heartbeat.Stop();
             if (dialer.Close()) talk.Changed(new ConnectionChange("closed"));
         }
 
