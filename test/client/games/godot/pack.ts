@@ -28,7 +28,10 @@ export function writePack(files: ReadonlyMap<string, Buffer>): Buffer {
     path.copy(row, 4);
     row.writeBigUInt64LE(BigInt(offset), 4 + path.length);
     row.writeBigUInt64LE(BigInt(data.length), 12 + path.length);
-    createHash('md5').update(data).digest().copy(row, 20 + path.length);
+    createHash('md5')
+      .update(data)
+      .digest()
+      .copy(row, 20 + path.length);
     table.push(row);
     contents.push(data, Buffer.alloc(padding(data.length, alignment)));
     offset += data.length + padding(data.length, alignment);
