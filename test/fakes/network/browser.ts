@@ -69,7 +69,7 @@ export async function openBrowser(microphone?: string, flags: readonly string[] 
  * Opens a browser whose microphone asks about the best friend, in one of the server's own voices, after two seconds of
  * silence.
  */
-export async function openBrowserThatAsks(server: RunningServer): Promise<TestBrowser> {
+export async function openBrowserThatAsks(server: RunningServer, flags: readonly string[] = []): Promise<TestBrowser> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-browser-'));
   const microphone = path.join(folder, 'microphone.wav');
   const lincoln = server.characters.get('abraham-lincoln');
@@ -79,7 +79,7 @@ export async function openBrowserThatAsks(server: RunningServer): Promise<TestBr
   // The silence after the question leaves time for the answer.
   const heard = concatSamples([silence(2), resample(question, wireSampleRate, 48_000), silence(60)]);
   await writeWav(microphone, heard, 48_000);
-  const browser = await openBrowser(microphone);
+  const browser = await openBrowser(microphone, flags);
   return {
     newPage: (options) => browser.newPage(options),
     async close() {

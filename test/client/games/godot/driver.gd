@@ -7,7 +7,9 @@ const Wire := preload("res://addons/dramatis/wire.gd")
 var page: JavaScriptObject
 var scene: Control
 var take: JavaScriptObject
-var loudness := 0.0
+## What the microphone hears: 16-bit mono at 24 kHz; undefined at the start.
+var speech := PackedByteArray()
+var silent_s := 0.0
 
 
 func _ready() -> void:
@@ -34,18 +36,36 @@ func _on_noted(kind: String, item_id: String, samples: int, _pcm16: PackedByteAr
 	_report(kind, {"item": item_id, "samples": samples})
 
 
-func _process(_delta: float) -> void:
-	if scene != null:
-		var mouth: Variant = scene.get_node("Character").talk.player.lips.weights()
-		_report("mouth", mouth)
+func _process(delta: float) -> void:
+	if scene == null:
+		return
+	var character := scene.get_node("Character")
+	var lips: RefCounted = character.talk.player.lips
+	_report("mouth", {"item": lips._heard_item, "sample": lips._heard_samples, "weights": lips.weights()})
+	if character.listens_to_microphone:
+		return
+	# A microphone of our own, in real time: silence around what is said.
+	silent_s += delta
+	var bytes := 2 * int(silent_s * Wire.SAMPLE_RATE)
+	silent_s -= bytes / (2.0 * Wire.SAMPLE_RATE)
+	var pcm16 := speech.slice(0, bytes)
+	speech = speech.slice(bytes)
+	pcm16.resize(bytes)
+	character.send_audio(pcm16)
 
 
 func _report(kind: String, what: Variant) -> void:
 	page.report(Wire.text_of([kind, what]))
 
 
+## "say", text; or "hear", base64: from now on in place of the microphone.
 func _on_page(arguments: Array) -> void:
-	scene.get_node("Character").say(arguments[0])
+	var character := scene.get_node("Character")
+	if arguments[0] == "say":
+		character.say(arguments[1])
+		return
+	character.listens_to_microphone = false
+	speech = Marshalls.base64_to_raw(arguments[1])
 
 
 func _run_cases() -> Array:

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { conformanceFile } from '../compare.ts';
 import { writePack } from './pack.ts';
 
 const addOn = path.resolve(import.meta.dirname, '../../../../server/client/godot');
@@ -21,7 +20,7 @@ new Engine({ canvas: document.getElementById('canvas'), canvasResizePolicy: 0, e
 </script></body></html>`;
 
 /** The add-on, its sample and the test's driver as a pack. */
-function pack(): Buffer {
+function pack(conformanceFile: string): Buffer {
   const files = new Map<string, Buffer>();
   for (const entry of readdirSync(addOn, { recursive: true, withFileTypes: true })) {
     const file = path.join(entry.parentPath, entry.name);
@@ -35,8 +34,8 @@ function pack(): Buffer {
 }
 
 /** Serves Godot's official web engine with the add-on. */
-export async function serveGodot() {
-  const packed = pack();
+export async function serveGodot(conformanceFile: string) {
+  const packed = pack(conformanceFile);
   const server = createServer((request, response) => {
     const name = new URL(request.url ?? '/', 'http://localhost').pathname;
     const type = name.endsWith('.wasm') ? 'application/wasm' : name.endsWith('.js') ? 'text/javascript' : 'text/html';
@@ -47,12 +46,13 @@ export async function serveGodot() {
     else response.writeHead(404).end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
+    url,
     /** Starts the engine in a page; what it reports comes to `report`. */
     async open(page: Page, query: string, report: (text: string) => void): Promise<void> {
       await page.exposeFunction('report', report);
-      await page.goto(`http://127.0.0.1:${port}/?${query}`);
+      await page.goto(`${url}/?${query}`);
     },
     close: () => void server.close(),
   };

@@ -28,6 +28,7 @@ signal connection_changed(change: Dictionary)
 @export var character := "alice"
 ## A client secret from your own server; empty for a server on this machine.
 @export var key := ""
+## Opens the microphone if it is true from the start; may be switched off and on later.
 @export var listens_to_microphone := false
 
 var talk := Talk.new()
@@ -198,6 +199,8 @@ func _pump_microphone() -> void:
 	if _capture == null:
 		return
 	var frames := _capture.get_buffer(_capture.get_frames_available())
+	if not listens_to_microphone:
+		return
 	var step := AudioServer.get_mix_rate() / Wire.SAMPLE_RATE
 	var pcm16 := PackedByteArray()
 	pcm16.resize(2 * int(ceil((frames.size() - _microphone_position) / step)) if frames.size() > _microphone_position else 0)
