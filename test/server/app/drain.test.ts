@@ -57,6 +57,22 @@ describe('drain', () => {
     answered.socket.terminate();
   });
 
+  it('leaves its sessions alone while the load balancer learns that it stops, then ends them', async () => {
+    const { ask, sessions, call } = await serve();
+    const client = call();
+    await client.until('session.created');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const drained = sessions.drain(60_000, { noticeMs: 2_000, apartMs: 20 });
+    expect((await ask('/healthz')).status).toBe(503);
+    await vi.advanceTimersByTimeAsync(1_990);
+    expect(sessions.active).toBe(1);
+    await vi.advanceTimersByTimeAsync(10);
+    await client.closed;
+    await vi.advanceTimersByTimeAsync(2_000);
+    await drained;
+    expect(sessions.active).toBe(0);
+  });
+
   it('finishes a running HTTP request before it stops', async () => {
     const engines = patient();
     const { ask, sessions } = await serve({ engines });
