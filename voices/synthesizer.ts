@@ -106,5 +106,7 @@ export interface SpeechSynthesizer {
   readonly sampleRate: number;
   /** BCP 47 primary tags. */
   readonly languages: readonly string[];
+  /** Set if a phrase has the same samples in every call and in every process, whatever comes before it. */
+  readonly isRepeatable?: true | undefined;
   speak(phrases: AsyncIterable<Phrase>, options: SpeakOptions): AsyncIterable<SpeechChunk>;
 }

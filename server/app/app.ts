@@ -5,7 +5,7 @@ import fastifyWebsocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import { hasPicture } from '../../characters/pack-folder.ts';
-import type { Node } from '../cluster/node.ts';
+import type { Node, Patience } from '../cluster/node.ts';
 import type { Engines } from '../engines/engines.ts';
 import { hashOf, ResumableSessions } from '../transports/websocket/resumable-sessions.ts';
 import { sessionFiles } from '../journal/journal-file.ts';
@@ -40,6 +40,8 @@ export interface AppParts extends ListenParts {
   readonly version: string;
   /** Given if the caller wants to drain the sessions before it closes the server. */
   readonly sessions?: LiveSessions;
+  /** Given if the machine is so slow that other nodes and Redis are no sooner missed. */
+  readonly patience?: Patience;
   /** Given if the caller wants to see how much the client secrets hold. */
   readonly secrets?: ClientSecrets;
   /** Set if turns are traced. */
@@ -194,7 +196,7 @@ function addMetrics(app: FastifyInstance, metrics: Metrics, auth: AuthGuard): vo
 /** Makes the server one of several nodes, if it is to be one. */
 async function joinNodes(
   app: FastifyInstance,
-  { config, version }: AppParts,
+  { config, patience, version }: AppParts,
   sessions: LiveSessions,
   isOpen: (token: string) => boolean,
 ): Promise<Node | undefined> {
@@ -205,7 +207,7 @@ async function joinNodes(
     if (isThere) app.log.info('Redis answers again');
     else app.log.error({ code: 'store_unavailable', fault: String(fault) }, 'Redis does not answer; sessions go on');
   };
-  return openNode({ config, version, sessions, isOpen, onChange });
+  return openNode({ config, patience, version, sessions, isOpen, onChange });
 }
 
 function addRealtime(

@@ -10,8 +10,16 @@ import { StoreUnavailable, type Cluster, type SessionPlace } from './cluster.ts'
 import { openRedisStore } from './redis-store.ts';
 import { Relays } from './relay.ts';
 
+/** How long others may be silent until they count as gone, in milliseconds. */
+export interface Patience {
+  readonly redisMs: number;
+  readonly nodeMs: number;
+}
+
 interface NodeParts {
   readonly config: Config;
+  /** 250 ms and 300 ms unless given. */
+  readonly patience?: Patience | undefined;
   readonly version: string;
   readonly sessions: LiveSessions;
   /** Returns whether this node has the session of a token open. */
@@ -37,12 +45,12 @@ export interface Node {
 }
 
 /** Joins the nodes that share a Redis. All settings of a node must be set. The caller closes it. */
-export async function openNode({ config, version, sessions, isOpen, onChange }: NodeParts): Promise<Node> {
+export async function openNode({ config, patience, version, sessions, isOpen, onChange }: NodeParts): Promise<Node> {
   const { redisUrl = '', nodeUrl = '', clusterKey = '', resumeGraceSeconds } = config;
   const about = () => ({ version, sessions: sessions.active, draining: sessions.draining });
   const graceMs = resumeGraceSeconds * 1000;
-  const relays = new Relays(clusterKey);
-  const cluster = await openRedisStore({ redisUrl, nodeUrl, graceMs, about, onChange });
+  const relays = new Relays(clusterKey, patience?.nodeMs);
+  const cluster = await openRedisStore({ patienceMs: patience?.redisMs, redisUrl, nodeUrl, graceMs, about, onChange });
   const resumes = { here: 0, relayed: 0, claimed: 0 };
   const locate = async (token: string): Promise<SessionPlace | 'here' | Refusal> => {
     const isHere = isOpen(token) && (await cluster.owns(hashOf(token)));

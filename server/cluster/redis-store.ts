@@ -7,8 +7,6 @@ import { StoreUnavailable, type Cluster, type ClusterFigures, type SessionPlace 
 import { append, claim, release, remove, replace, type Script } from './scripts.ts';
 import { SharedLog, type LogCommands, type Verdict } from './shared-log.ts';
 
-/** Redis counts as gone if it does not answer for this long. */
-const patienceMs = 250;
 /** The others hold a node for dead if it has not renewed its key for this long. It renews it five times as often. */
 const leaseMs = 5_000;
 const renewMs = 1_000;
@@ -18,6 +16,8 @@ const leastStayMs = 90_000;
 const epochStayMs = 600_000;
 
 export interface RedisStoreOptions {
+  /** Redis counts as gone if it does not answer for this long: 250 ms unless given. */
+  readonly patienceMs?: number | undefined;
   /** `redis://` or `rediss://`, with user, password and database if needed. */
   readonly redisUrl: string;
   /** URL under which the other nodes reach this one. */
@@ -57,7 +57,7 @@ export class RedisStore implements Cluster {
     this.#options = options;
     this.#stayMs = Math.max(leastStayMs, options.graceMs * 1.5);
     this.#client = new Redis(options.redisUrl, {
-      commandTimeout: patienceMs,
+      commandTimeout: options.patienceMs ?? 250,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,

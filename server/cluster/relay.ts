@@ -4,9 +4,6 @@ import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 
-/** A node that has not answered an upgrade for this long is held for dead. */
-const patienceMs = 300;
-
 const keyHeader = 'x-dramatis-cluster-key';
 const addressHeader = 'x-dramatis-cluster-address';
 
@@ -29,11 +26,13 @@ export interface Upgrade {
 /** Passes WebSockets on to the nodes that own their sessions: the same upgrade, then bytes both ways. */
 export class Relays {
   readonly #key: string;
+  readonly #patienceMs: number;
   readonly #open = new Set<Duplex>();
 
-  /** `key`: the secret that the nodes share. */
-  constructor(key: string) {
+  /** `key`: the secret that the nodes share. A node that does not answer an upgrade for `patienceMs` is held for dead. */
+  constructor(key: string, patienceMs = 300) {
     this.#key = key;
+    this.#patienceMs = patienceMs;
   }
 
   /** Number of sockets that are passed on. */
@@ -50,7 +49,7 @@ export class Relays {
 
   /**
    * Passes an upgrade on. `silent`: the other node refused the connection, said that it takes nobody (503), or was silent
-   * for 300 ms; the client's socket is untouched then.
+   * for too long; the client's socket is untouched then.
    */
   pass({ request, address, url }: Upgrade): Promise<'passed' | 'silent' | OwnerRefusal> {
     const { promise, resolve } = Promise.withResolvers<'passed' | 'silent' | OwnerRefusal>();
@@ -61,7 +60,7 @@ export class Relays {
       setHost: false,
       agent: false,
     });
-    const silence = setTimeout(() => onward.destroy(new Error('silent')), patienceMs);
+    const silence = setTimeout(() => onward.destroy(new Error('silent')), this.#patienceMs);
     onward.once('error', () => resolve('silent'));
     onward.once('close', () => clearTimeout(silence));
     onward.once('upgrade', (response, upstream: Socket, head: Buffer) => {

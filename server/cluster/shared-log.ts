@@ -88,10 +88,12 @@ export class SharedLog implements SessionLog {
     return this.#end !== 'fenced';
   }
 
-  close(): void {
-    if (this.#end !== undefined) return;
-    this.#end = 'release';
-    this.#send();
+  close(): Promise<void> {
+    if (this.#end === undefined) {
+      this.#end = 'release';
+      this.#send();
+    }
+    return this.idle();
   }
 
   remove(): void {

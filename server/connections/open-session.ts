@@ -77,9 +77,10 @@ export function openSession(
     ending = because;
     connection.close();
   };
+  let left: Promise<void> | undefined;
   const place = deps.sessions.enter(deps.caller, () => {
     // The stored journal is kept, for the next process to restore.
-    journal?.close();
+    left ??= journal?.close();
     end(journal?.log.isShared === true ? 'moved' : 'server_stopping');
   });
   const onFault = (fault: unknown): void =>
@@ -110,9 +111,11 @@ export function openSession(
   log.info({ session: connection.id, character: character.id }, `session ${restored ? 'restored' : 'opened'}`);
   const limit = { clock, limitMs: sessionMs, notice: client.notice === true, end: () => end('session_expired') };
   const stayOpen = startSessionLimit(peer, limit);
-  void connection.done.then((reason) => {
+  void connection.done.then(async (reason) => {
     stayOpen();
     life.abort();
+    // The client leaves once another node can have its session: it would have to wait there.
+    if (left !== undefined) await left;
     place.leave();
     log.info({ session: connection.id, reason }, 'session closed');
     peer.close(reason === 'client_too_slow' ? reason : ending);

@@ -16,6 +16,7 @@ const socketsPerSession = 16;
  */
 export function addConnectionBounds(app: FastifyInstance, config: Config): void {
   boundSockets(app, config);
+  endLateUpgrades(app);
   app.addHook('onRequest', async (request, reply) => {
     // Fastify reads the body before it calls the handler for unknown paths.
     if (request.is404) await sendNotFound(request, reply);
@@ -25,6 +26,15 @@ export function addConnectionBounds(app: FastifyInstance, config: Config): void 
   });
   app.addHook('preParsing', async (request, reply) => {
     if (hasOpenBody(request)) watchBody(request, reply);
+  });
+}
+
+/** Ends the sockets of upgrades that come while the server closes: Fastify refuses them itself, and leaves them open. */
+function endLateUpgrades(app: FastifyInstance): void {
+  let isClosing = false;
+  app.addHook('preClose', async () => void (isClosing = true));
+  app.server.on('upgrade', (_request, socket) => {
+    if (isClosing) (socket as Socket).destroySoon();
   });
 }
 

@@ -31,6 +31,12 @@ interface Held {
   replies: number;
 }
 
+/** How a server that is one of several nodes leaves its conversations to the others. */
+export interface DrainPace {
+  readonly noticeMs?: number;
+  readonly apartMs?: number;
+}
+
 type Limits = Pick<
   Config,
   'apiKeys' | 'maxSessions' | 'maxSessionsPerKey' | 'maxSessionsPerAddress' | 'maxRequests' | 'maxRequestsPerKey'
@@ -56,6 +62,8 @@ export class LiveSessions {
   readonly #requests: Quota;
   #opened = 0;
   #draining = false;
+  /** Conversations end as soon as no reply is sounding. */
+  #moving = false;
   #onChange: () => void = () => undefined;
 
   constructor(limits: Limits, clock: Clock = systemClock) {
@@ -118,7 +126,7 @@ export class LiveSessions {
         if (type !== 'reply-ended') return;
         held.replies -= 1;
         // What the client is told of the end goes out first.
-        if (this.#draining && held.replies === 0) queueMicrotask(end);
+        if (this.#moving && held.replies === 0) queueMicrotask(end);
       },
       leave: () => {
         this.#places.delete(held);
@@ -142,10 +150,15 @@ export class LiveSessions {
 
   /**
    * Refuses new conversations and requests, lets running replies and requests finish for `graceMs`, then ends the rest.
+   * `noticeMs`: time before the first of them ends, in which a load balancer learns that this node takes nobody.
    * `apartMs`: time between two conversations that end at first, so that others who go on with them are not flooded.
    */
-  async drain(graceMs: number, apartMs = 0): Promise<void> {
+  async drain(graceMs: number, { noticeMs = 0, apartMs = 0 }: DrainPace = {}): Promise<void> {
+    const isFirst = !this.#draining;
     this.#draining = true;
+    if (isFirst && noticeMs > 0 && this.#places.size > 0)
+      await new Promise<void>((resolve) => void this.#clock.after(noticeMs, resolve));
+    this.#moving = true;
     for (const place of this.#places) {
       if (place.replies > 0) continue;
       place.end();

@@ -1,7 +1,7 @@
 import { sceneModel } from '../../characters/scene.ts';
 import { sceneIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
-import type { JournalLine, KeptItem } from './lines.ts';
+import { createdIn, keptPhrases, type JournalLine, type KeptItem } from './lines.ts';
 
 type Line<Type extends JournalLine['type']> = Extract<JournalLine, { type: Type }>;
 
@@ -22,6 +22,7 @@ interface Folded {
   kept: Line<'kept'> | undefined;
   taken: Line<'taken'>[];
   felt: Line<'felt'> | undefined;
+  told: Line<'told'>[];
   readonly items: FoldedItem[];
   readonly byId: Map<string, FoldedItem>;
   /** Lines of replies that have not ended, by reply. */
@@ -41,12 +42,13 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     kept: undefined,
     taken: [],
     felt: undefined,
+    told: [],
     items: [],
     byId: new Map(),
     replies: new Map(),
   };
   for (const line of lines) take(folded, line);
-  const { open, session, before, sequence, kept, taken, felt, items, replies } = folded;
+  const { open, session, before, sequence, kept, taken, felt, told, items, replies } = folded;
   if (open === undefined) return [];
   const standing = items.flatMap(({ item, truncated }, place): JournalLine[] => [
     { type: 'item', item, after: items[place - 1]?.id ?? null },
@@ -62,6 +64,7 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     ...settings,
     ...(felt === undefined ? [] : [felt]),
     ...[...replies.values()].flat(),
+    ...told,
   ];
 }
 
@@ -79,6 +82,8 @@ function take(folded: Folded, line: JournalLine): void {
     case 'taken':
       folded.taken.push(line);
       return;
+    case 'told':
+      return tell(folded, line);
     case 'kept':
       folded.kept = line;
       folded.taken = folded.taken.filter(({ sequence }) => sequence > line.upTo);
@@ -100,6 +105,12 @@ function take(folded: Folded, line: JournalLine): void {
     default:
       takeReplyLine(folded, line);
   }
+}
+
+/** Events that the client has are left out, unless they tell of a reply that has not ended. */
+function tell(folded: Folded, line: Line<'told'>): void {
+  const isOpen = ({ event }: Line<'told'>): boolean => folded.replies.has(createdIn(event) ?? '');
+  folded.told = [...folded.told.filter((one) => one.sequence > line.acknowledged || isOpen(one)), line];
 }
 
 function takeSession(folded: Folded, line: Line<'session'>): void {
@@ -166,11 +177,13 @@ function change({ byId, replies }: Folded, line: Line<'transcript'> | Line<'trun
   }
 }
 
-/** Of the playback positions of a reply, the last one counts. */
-function takeReplyLine({ replies }: Folded, line: Line<'speaks' | 'words' | 'cue' | 'heard'>): void {
+/** Of the playback positions of a reply, the last one counts; of its phrases, the last few. */
+function takeReplyLine({ replies }: Folded, line: Line<'speaks' | 'words' | 'cue' | 'phrase' | 'heard'>): void {
   const lines = replies.get(line.replyId);
   if (lines === undefined) return;
-  const last = line.type === 'heard' ? lines.findIndex(({ type }) => type === 'heard') : -1;
-  if (last >= 0) lines.splice(last, 1);
   lines.push(line);
+  const most = line.type === 'heard' ? 1 : line.type === 'phrase' ? keptPhrases : Infinity;
+  const ofType = lines.filter(({ type }) => type === line.type);
+  const [oldest] = ofType;
+  if (ofType.length > most && oldest !== undefined) lines.splice(lines.indexOf(oldest), 1);
 }

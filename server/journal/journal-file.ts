@@ -137,7 +137,7 @@ export class JournalFile implements SessionLog {
   }
 
   /** Stops recording. The file stays, for another server process to restore. */
-  close(): void {
+  close(): undefined {
     if (this.#closed) return;
     this.#closed = true;
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);

@@ -20,8 +20,11 @@ export interface SessionLog {
   onWritten?: () => void;
   /** Writes lines: a kill leaves all of them, or the first few. */
   write(lines: readonly JournalLine[]): void;
-  /** Ends the log. What is stored stays, for another process. */
-  close(): void;
+  /**
+   * Ends the log. What is stored stays, for another process. Returns a promise if that process must wait: it settles once
+   * it need not, and never rejects.
+   */
+  close(): Promise<void> | undefined;
   /** Ends the log and deletes it. Does nothing after `close`. */
   remove(): void;
 }
@@ -76,15 +79,23 @@ export class Journal implements SessionListener {
     this.write(...linesOf(event));
   }
 
+  /** Records an event as the client is told it, so that another process can tell it again. */
+  told(sequence: number, event: Readonly<Record<string, unknown>>, acknowledged: number): void {
+    this.write({ type: 'told', sequence, event: { ...event }, acknowledged });
+  }
+
   /** Records how much of a reply the client has played. */
   heard(replyId: string, heardMs: number): void {
     this.write({ type: 'heard', replyId, heardMs });
   }
 
-  /** Stops recording, for another process to continue. One that may do so at once learns the exact number of the last frame. */
-  close(): void {
+  /**
+   * Stops recording, for another process to continue. One that may do so at once learns the exact number of the last
+   * frame. Returns what `SessionLog.close` does.
+   */
+  close(): Promise<void> | undefined {
     if (this.#log.isShared && this.#sequence > 0) this.write({ type: 'sequence', upTo: this.#sequence });
-    this.#log.close();
+    return this.#log.close();
   }
 
   /** Deletes the journal of a session that has ended. */

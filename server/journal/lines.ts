@@ -50,7 +50,10 @@ const keptItem = z.discriminatedUnion('type', [
 ]);
 
 /** Version of the journal's format, in its first line. A change that older versions cannot read raises it. */
-export const journalVersion = 2;
+export const journalVersion = 3;
+
+/** Phrases of a reply that count: the client may lack the end of the last but one. */
+export const keptPhrases = 2;
 
 const feelings = z.object({
   emotions: z.record(z.enum(basicEmotions), z.number()),
@@ -83,6 +86,13 @@ export const lineSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('kept'), upTo: z.number() }),
   /** No frame with a higher sequence number has been sent. */
   z.object({ type: z.literal('sequence'), upTo: z.number() }),
+  /** An event that the client was told, by the number of its frame; it has all frames up to the one that it acknowledged. */
+  z.object({
+    type: z.literal('told'),
+    sequence: z.number(),
+    event: z.record(z.string(), z.unknown()),
+    acknowledged: z.number(),
+  }),
   z.object({ type: z.literal('item'), item: keptItem, after: z.string().nullable() }),
   z.object({ type: z.literal('transcript'), itemId: z.string(), text: z.string() }),
   /** `again`: what the reply is made from again; absent if that is not possible. */
@@ -95,12 +105,22 @@ export const lineSchema = z.discriminatedUnion('type', [
         speaks: z.boolean().optional(),
         maxTokens: z.number().optional(),
         situation: z.enum(['greeting', 'idle', 'nod']).optional(),
+        goesOn: z.object({ itemIds: z.array(z.string()), heard: z.string() }).optional(),
       })
       .optional(),
   }),
   z.object({ type: z.literal('speaks'), replyId: z.string(), itemId: z.string() }),
   z.object({ type: z.literal('words'), replyId: z.string(), text: z.string(), words: z.array(word) }),
   z.object({ type: z.literal('cue'), replyId: z.string(), cue }),
+  /** The phrase that is being said: what the reply says before it, and where its sound began in the reply. */
+  z.object({
+    type: z.literal('phrase'),
+    replyId: z.string(),
+    text: z.string(),
+    emotion: z.enum(emotions).optional(),
+    before: z.string(),
+    fromMs: z.number(),
+  }),
   z.object({ type: z.literal('heard'), replyId: z.string(), heardMs: z.number() }),
   /** Feelings of each speaker when a reply has ended; the id of a character that is alone is empty. */
   z.object({ type: z.literal('felt'), feelings: z.record(z.string(), feelings) }),
@@ -118,6 +138,12 @@ export type JournalLine = z.infer<typeof lineSchema>;
 export type KeptItem = z.infer<typeof keptItem>;
 export type KeptMessage = z.infer<typeof keptMessage>;
 
+/** Returns the id of the reply of which an event told first. */
+export function createdIn({ type, response }: Readonly<Record<string, unknown>>): string | undefined {
+  const { id } = Object(response) as { readonly id?: unknown };
+  return type === 'response.created' && typeof id === 'string' ? id : undefined;
+}
+
 /** Returns the lines that record an event, and its marks. */
 export function linesOf(event: SessionEvent): JournalLine[] {
   const { taken, kept } = event;
@@ -132,6 +158,14 @@ function changesOf(event: SessionEvent): JournalLine[] {
   switch (event.type) {
     case 'updated':
       return [{ type: 'session', session: { ...sessionIn(event) } }];
+    case 'reply-started':
+    case 'reply-item':
+    case 'reply-call':
+    case 'reply-text':
+    case 'reply-audio':
+    case 'reply-cue':
+    case 'reply-ended':
+      return changesOfReply(event);
     case 'item-added':
       return [{ type: 'item', item: keptOf(event.item), after: event.previousItemId }];
     case 'transcript-failed':
@@ -143,6 +177,18 @@ function changesOf(event: SessionEvent): JournalLine[] {
       return [{ type: 'truncated', itemId: event.itemId, contentIndex: event.contentIndex, heardMs: event.heardMs }];
     case 'item-deleted':
       return [{ type: 'deleted', itemId: event.itemId }];
+    default:
+      return [];
+  }
+}
+
+type ReplyEvent = Extract<
+  SessionEvent,
+  { type: `reply-${'started' | 'item' | 'call' | 'text' | 'audio' | 'cue' | 'ended'}` }
+>;
+
+function changesOfReply(event: ReplyEvent): JournalLine[] {
+  switch (event.type) {
     case 'reply-started':
       return event.inConversation ? [startedLine(event)] : [];
     case 'reply-item':
@@ -155,6 +201,8 @@ function changesOf(event: SessionEvent): JournalLine[] {
       return event.inConversation ? [{ type: 'item', item: keptOf(event.item), after: event.previousItemId }] : [];
     case 'reply-text':
       return [{ type: 'words', replyId: event.replyId, text: event.text, words: [...event.words] }];
+    case 'reply-audio':
+      return event.phrase === undefined ? [] : [{ type: 'phrase', replyId: event.replyId, ...event.phrase }];
     case 'reply-cue':
       return event.itemId === null ? [] : [{ type: 'cue', replyId: event.replyId, cue: event.cue }];
     case 'reply-ended':
@@ -166,8 +214,6 @@ function changesOf(event: SessionEvent): JournalLine[] {
         },
         { type: 'felt', feelings: { ...(event.end.castFeelings ?? { '': event.end.feelings }) } },
       ];
-    default:
-      return [];
   }
 }
 

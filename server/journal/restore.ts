@@ -2,13 +2,30 @@ import type { Feelings } from '../../agents/feelings.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import { sceneIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
+import { cutToleranceMs } from '../session/contract/responder.ts';
 import { Conversation } from '../session/history/conversation.ts';
-import type { RepeatedRequest, ReplyRequest } from '../session/contract/events.ts';
-import { requestAgain } from '../session/output/repeated-reply.ts';
-import { soundToHear, type Item, type MessageItem } from '../session/contract/item.ts';
-import type { JournalLine, KeptItem, KeptMessage } from './lines.ts';
+import type { RepeatedRequest, ReplyRequest, SpokenPhrase } from '../session/contract/events.ts';
+import { requestAgain, type CutPhrase } from '../session/output/repeated-reply.ts';
+import type { Item, MessageItem } from '../session/contract/item.ts';
+import { createdIn, keptPhrases, type JournalLine, type KeptItem, type KeptMessage } from './lines.ts';
+import { cutToHeard, dropUnheard, owesReply } from './unfinished.ts';
 
 type LineOf<Type extends JournalLine['type']> = Extract<JournalLine, { readonly type: Type }>;
+
+/** A reply that a restart has cut. `cut`: set if the client plays all that it has of it, and gets the rest. */
+export interface OpenReply {
+  readonly replyId: string;
+  readonly item: MessageItem | undefined;
+  readonly cut: CutPhrase | undefined;
+  /** False if the server died before it told the client of the reply. */
+  readonly isAnnounced: boolean;
+}
+
+/** An event that a client was told, perhaps without receiving it. */
+export interface ToldEvent {
+  readonly sequence: number;
+  readonly event: Readonly<Record<string, unknown>>;
+}
 
 /** A session in the state it had when its server died. */
 export interface RestoredSession {
@@ -35,22 +52,35 @@ export interface RestoredSession {
   /** No frame with a higher sequence number was sent. */
   readonly sequence: number;
   /** Replies without a `response.done`, each with the item it was speaking. */
-  readonly openReplies: readonly { readonly replyId: string; readonly item: MessageItem | undefined }[];
+  readonly openReplies: readonly OpenReply[];
   /** The last message of the client that is not needed again; undefined if the journal does not say. */
   readonly kept: number | undefined;
   /** Later messages that are done all the same. */
   readonly taken: ReadonlySet<number>;
+  /** Events that the client had not acknowledged, by the numbers of their frames. */
+  readonly told: readonly ToldEvent[];
   /** Ids of utterances that are no items any more: the client sends them again, and they are heard again. */
   readonly unheard: readonly string[];
   /** The reply that is made again, or goes on. */
   readonly reply: ReplyRequest | undefined;
 }
 
+/** How much of a reply a client has received. */
+export interface ReceivedReply {
+  readonly replyId: string;
+  readonly receivedMs: number;
+}
+
 /**
- * Rebuilds a session from its journal. A reply in progress is truncated to the reported playback position; without a
- * report, to what must have been played when the last block was sent, `aheadMs` before it was due.
+ * Rebuilds a session from its journal. A reply in progress is cut where the client's copy ends, if the rest can be said
+ * sample by sample. Else it is truncated to the reported playback position; without a report, to what must have been
+ * played when the last block was sent, `aheadMs` before it was due.
  */
-export function restore(lines: readonly JournalLine[], aheadMs: number): RestoredSession | undefined {
+export function restore(
+  lines: readonly JournalLine[],
+  aheadMs: number,
+  received?: ReceivedReply,
+): RestoredSession | undefined {
   const open = lines.find((line) => line.type === 'open');
   if (open === undefined) return undefined;
   const found = new Found(open);
@@ -58,18 +88,20 @@ export function restore(lines: readonly JournalLine[], aheadMs: number): Restore
   const { conversation, session, spoken, heardMs, kept } = found;
   const openReplies = [...spoken].map(([replyId, itemId]) => {
     const item = itemId === undefined ? undefined : messageIn(conversation, itemId);
-    if (item !== undefined) cutToHeard(conversation, item, heardMs.get(replyId), aheadMs);
-    return { replyId, item };
+    const cut = received?.replyId === replyId ? cutOf(found.phrases.get(replyId), received) : undefined;
+    const leftMs = cut === undefined ? heardMs.get(replyId) : Math.max(0, cut.receivedMs - cutToleranceMs);
+    if (item !== undefined) cutToHeard(conversation, item, leftMs, aheadMs);
+    return { replyId, item, cut, isAnnounced: found.announced?.has(replyId) !== false };
   });
   const unheard = kept === undefined ? [] : dropUnheard(conversation);
   const last = openReplies.at(-1);
-  const cut = last === undefined ? undefined : requestAgain(found.again.get(last.replyId), last.item);
+  const cut = last === undefined ? undefined : requestAgain(found.again.get(last.replyId), last.item, last.cut);
   const owed = last === undefined && owesReply(conversation, session, open) ? { inConversation: true } : undefined;
   const { id, character, model, intent, beta = false, user, owner, bySecret = false } = open;
-  const { sequence, feelings, beforeScene, taken } = found;
+  const { sequence, feelings, beforeScene, taken, told } = found;
   const identity = { id, character, model, intent, beta, user, owner, bySecret };
   const state = { session, items: conversation.items, beforeScene, feelings, sequence, openReplies };
-  return { ...identity, ...state, kept, taken, unheard, reply: unheard.length === 0 ? (cut ?? owed) : undefined };
+  return { ...identity, ...state, kept, taken, told, unheard, reply: unheard.length === 0 ? (cut ?? owed) : undefined };
 }
 
 /** State after the lines of a journal, taken one after the other. */
@@ -79,11 +111,16 @@ class Found {
   readonly spoken = new Map<string, string | undefined>();
   readonly heardMs = new Map<string, number>();
   readonly again = new Map<string, RepeatedRequest | undefined>();
+  /** The last phrases of each of them, latest first. */
+  readonly phrases = new Map<string, SpokenPhrase[]>();
   session: WireSession | undefined;
   sequence = 0;
   feelings: RestoredSession['feelings'];
   beforeScene = new Set<string>();
   kept: number | undefined;
+  told: ToldEvent[] = [];
+  /** Replies of which the client was told; undefined if the journal does not say. */
+  announced: Set<string> | undefined;
   taken = new Set<number>();
   #sceneId: string | null;
 
@@ -106,6 +143,11 @@ class Found {
       case 'taken':
         this.taken.add(line.sequence);
         return;
+      case 'told':
+        this.told = [...this.told.filter(({ sequence }) => sequence > line.acknowledged), toldIn(line)];
+        this.announced ??= new Set();
+        this.announced.add(createdIn(line.event) ?? '');
+        return;
       case 'kept':
         this.kept = line.upTo;
         this.taken = new Set([...this.taken].filter((one) => one > line.upTo));
@@ -117,6 +159,7 @@ class Found {
         this.heardMs.set(line.replyId, line.heardMs);
         return;
       case 'started':
+        this.phrases.delete(line.replyId);
         this.spoken.set(line.replyId, undefined);
         this.again.set(line.replyId, line.again as RepeatedRequest | undefined);
         return;
@@ -125,6 +168,9 @@ class Found {
         return;
       case 'words':
         return addWords(this.conversation, this.spoken.get(line.replyId), line);
+      case 'phrase':
+        this.#takePhrase(line);
+        return;
       case 'cue':
         return addCue(this.conversation, this.spoken.get(line.replyId), line);
       case 'deleted':
@@ -133,6 +179,12 @@ class Found {
       default:
         change(this.conversation, this.spoken, line);
     }
+  }
+
+  #takePhrase(line: LineOf<'phrase'>): void {
+    if (!this.spoken.has(line.replyId)) return;
+    const phrases = [phraseIn(line), ...(this.phrases.get(line.replyId) ?? [])];
+    this.phrases.set(line.replyId, phrases.slice(0, keptPhrases));
   }
 
   #takeSession(line: LineOf<'session'>): void {
@@ -148,30 +200,18 @@ class Found {
   }
 }
 
-/** Removes the utterances from the first one without a transcript on: the client still has their audio. */
-function dropUnheard(conversation: Conversation): string[] {
-  const isSpeech = (item: Item): boolean =>
-    item.type === 'message' && item.role === 'user' && item.content.some(({ type }) => type === 'audio');
-  const first = conversation.items.findIndex((item) => soundToHear(item) !== undefined);
-  const ids =
-    first < 0
-      ? []
-      : conversation.items
-          .slice(first)
-          .filter(isSpeech)
-          .map(({ id }) => id);
-  for (const id of ids) conversation.delete(id);
-  return ids;
+/** Returns where a reply is cut, if the phrase is known in which the client's copy ends. */
+function cutOf(phrases: readonly SpokenPhrase[] = [], { receivedMs }: ReceivedReply): CutPhrase | undefined {
+  const phrase = phrases.find(({ fromMs }) => receivedMs > fromMs - cutToleranceMs);
+  return phrase && { phrase, receivedMs };
 }
 
-/** Returns true if the conversation ends with speech of the user that was to be answered. */
-function owesReply({ items }: Conversation, session: WireSession | undefined, open: LineOf<'open'>): boolean {
-  const last = items.at(-1);
-  if (last?.type !== 'message' || last.role !== 'user' || open.intent !== undefined) return false;
-  const { audio } = (session ?? {}) as Partial<WireSession>;
-  const detection = audio === undefined ? {} : (audio.input.turn_detection ?? { create_response: false });
-  const isAnswered = !('create_response' in detection) || detection.create_response !== false;
-  return isAnswered && last.content.some((part) => part.type === 'audio' && (part.transcript ?? '') !== '');
+function toldIn({ sequence, event }: LineOf<'told'>): ToldEvent {
+  return { sequence, event };
+}
+
+function phraseIn({ text, emotion, before, fromMs }: LineOf<'phrase'>): SpokenPhrase {
+  return { text, ...(emotion === undefined ? {} : { emotion }), before, fromMs };
 }
 
 function change(
@@ -217,13 +257,6 @@ function addWords(conversation: Conversation, itemId: string | undefined, line: 
 function addCue(conversation: Conversation, itemId: string | undefined, { cue }: LineOf<'cue'>): void {
   const item = itemId === undefined ? undefined : messageIn(conversation, itemId);
   if (item !== undefined) item.cues = [...(item.cues ?? []), cue];
-}
-
-function cutToHeard(conversation: Conversation, item: MessageItem, heardMs: number | undefined, aheadMs: number): void {
-  item.status = 'incomplete';
-  const part = item.content[0];
-  if (part?.type !== 'audio') return;
-  conversation.truncate(item, heardMs ?? Math.max(0, part.durationMs - aheadMs));
 }
 
 function messageIn(conversation: Conversation, id: string): MessageItem | undefined {

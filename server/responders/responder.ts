@@ -9,6 +9,8 @@ import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { lettersIn } from '../session/contract/cues.ts';
 import type { FeltPhrase, SpokenPart, ReplyOptions, Responder } from '../session/contract/responder.ts';
+import { followPhrases } from './follow-phrases.ts';
+import { openScript } from './script.ts';
 import { skipHeard } from './skip-heard.ts';
 import type { TurnTimings } from '../session/contract/turn-timings.ts';
 
@@ -38,21 +40,23 @@ export function cascade(parts: {
           yield { type: 'text', ...phrase };
         }
       } else {
-        const follower = followPhrases();
-        const phrased = coloured(
-          noted(spoken, (phrase) => follower.handed(phrase)),
-          options.feelings,
-        );
+        const follower = followPhrases<FeltPhrase>();
+        const felt = noted(spoken, (phrase) => follower.handed(phrase));
+        const script = openScript(options);
+        const phrased = script.phrases(coloured(felt, options.feelings));
         const how = { signal: options.signal, voice, speed: options.speed };
         // A few fixed lines are spoken from the speech cache.
         const speech = ['greeting', 'unclear', 'nod'].includes(options.situation ?? '')
           ? speechCache.speak(synthesizer, phrased, how)
           : synthesizer.speak(phrased, how);
-        for await (const chunk of speech) {
+        // In a scene, a restart cuts the turn.
+        const isKept = synthesizer.isRepeatable === true && options.circumstance === undefined;
+        for await (const { chunk, begins } of script.follow(speech)) {
           options.trace.mark('first_speech');
           yield* aside.notes.splice(0);
           options.onSpeech?.(durationMs(chunk.frame));
-          yield { type: 'speech', chunk, emotion: follower.emotionOf(chunk.text) };
+          const { emotion } = follower.phraseOf(chunk.text).phrase ?? {};
+          yield { type: 'speech', chunk, emotion, ...(isKept && begins !== undefined ? { begins } : {}) };
         }
       }
       // Tools are called only after everything is said: a user who interrupts the character prevents the call.
@@ -171,29 +175,4 @@ async function* deltasOfOneSource(
     run.opening = undefined;
     throw sourceChanged;
   }
-}
-
-/** Finds the phrase that a piece of speech belongs to. */
-export interface PhraseFollower {
-  /** Notes a phrase that goes to the synthesizer. */
-  handed(phrase: FeltPhrase): void;
-  /** Returns the emotion of the next piece of speech; pieces come in order and add up to their phrase. */
-  emotionOf(text: string): Emotion | undefined;
-}
-
-export function followPhrases(): PhraseFollower {
-  const waiting: FeltPhrase[] = [];
-  let current: FeltPhrase | undefined;
-  let left = '';
-  return {
-    handed: (phrase) => void waiting.push(phrase),
-    emotionOf(text) {
-      while (waiting.length > 0 && (current === undefined || left === '' || !left.startsWith(text))) {
-        current = waiting.shift();
-        left = current?.text ?? '';
-      }
-      left = left.slice(text.length);
-      return current?.emotion;
-    },
-  };
 }

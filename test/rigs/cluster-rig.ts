@@ -83,7 +83,7 @@ export async function startCluster(environment: Readonly<Record<string, string>>
       await redis.kill();
       redis = await startRedis(redisPort);
     },
-    async addNode() {
+    async addNode(own: Readonly<Record<string, string>> = {}) {
       const port = await freePort();
       const server = loadServer(port, {
         DRAMATIS_REDIS_URL: redis.url,
@@ -91,6 +91,7 @@ export async function startCluster(environment: Readonly<Record<string, string>>
         DRAMATIS_CLUSTER_KEY: 'the key that all nodes share',
         DRAMATIS_PLAYOUT_AHEAD_MS: '5000',
         ...environment,
+        ...own,
       });
       nodes.add(server);
       const url = await server.listen();

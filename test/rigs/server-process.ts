@@ -60,9 +60,12 @@ const engines = {
 const config = readConfig({ flags: { store: true, logLevel: 'error' }, environment: process.env });
 const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
 const sessions = new LiveSessions(config);
-const app = await buildApp({ config, engines, characters, version: '0', tls: undefined, sessions });
+const [redisMs, nodeMs] = (process.env['TEST_PATIENCE_MS'] ?? '250,300').split(',').map(Number) as [number, number];
+const patience = { redisMs, nodeMs };
+const app = await buildApp({ config, engines, characters, version: '0', tls: undefined, sessions, patience });
+const noticeMs = Number(process.env['TEST_NOTICE_MS'] ?? 0);
 process.once('SIGTERM', () => {
-  void sessions.drain(config.drainSeconds * 1000, 20).then(async () => {
+  void sessions.drain(config.drainSeconds * 1000, { noticeMs, apartMs: 20 }).then(async () => {
     await app.close();
     process.exit();
   });

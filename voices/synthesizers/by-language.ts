@@ -28,6 +28,7 @@ export function byLanguage(pair: LanguagePair): SpeechSynthesizer {
     name: other === undefined ? english.name : `${english.name}+${other.name}`,
     sampleRate,
     languages: [...new Set([...english.languages, ...(other?.languages ?? [])])],
+    isRepeatable: other === undefined ? english.isRepeatable : english.isRepeatable && other.isRepeatable,
     async *speak(phrases, options) {
       const source = new ReplayableStream(phrases);
       const engineFor = (phrase: Phrase): SpeechSynthesizer => choose(phrase.text, pair, options.language);

@@ -92,6 +92,7 @@ export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
     name,
     sampleRate,
     languages: [...new Set([...writtenInLatin, ...Object.values(writtenIn).flat()])].filter((tag) => tag !== 'ja'),
+    isRepeatable: true,
     async *speak(phrases, { signal, voice, language, speed, isBackground }) {
       const render = async (text: string): Promise<RenderedSpeech> =>
         opened().call(

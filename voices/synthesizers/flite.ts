@@ -74,6 +74,7 @@ export function openFlite(options: FliteOptions = {}): SpeechSynthesizer & {
     name,
     sampleRate,
     languages: ['en'],
+    isRepeatable: true,
     voices,
     warm: () => warmed,
     speak(phrases, { signal, voice, speed, isBackground }) {

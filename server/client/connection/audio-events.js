@@ -13,6 +13,14 @@ import { bytesFromBase64, toPcm16 } from '../audio/pcm.js';
  * @property {Promise<unknown> | undefined} last the last packet given to the decoder
  */
 
+/**
+ * How much of a reply has been received.
+ *
+ * @typedef {object} Received
+ * @property {string} responseId
+ * @property {number} samples
+ */
+
 /** Converts reply audio from binary frames (PCM or Opus) and from base64 deltas to one kind of event. */
 export class AudioEvents {
   #codec;
@@ -20,10 +28,17 @@ export class AudioEvents {
   #replies = new Map();
   /** @type {Map<string, number>} by item */
   #receivedSamples = new Map();
+  /** The reply in progress that was last received from, and how much. @type {Received | undefined} */
+  #received;
 
   /** @param {OpusCodec | undefined} codec given if Opus was requested */
   constructor(codec) {
     this.#codec = codec;
+  }
+
+  /** How much has come of the reply that is in progress, if one is. */
+  get received() {
+    return this.#received;
   }
 
   /**
@@ -34,6 +49,7 @@ export class AudioEvents {
    */
   named(event) {
     if (event.type === 'response.created') {
+      this.#received = { responseId: event.response.id, samples: 0 };
       const number = event.response.x_dramatis?.number;
       const reply = { responseId: event.response.id, itemId: '', decoder: undefined, last: undefined };
       if (number !== undefined) this.#replies.set(number, reply);
@@ -41,6 +57,7 @@ export class AudioEvents {
       for (const reply of this.#replies.values())
         if (reply.responseId === event.response_id) reply.itemId = event.item.id;
     } else if (event.type === 'response.done') {
+      if (this.#received?.responseId === event.response.id) this.#received = undefined;
       for (const [number, reply] of this.#replies) {
         if (reply.responseId !== event.response.id) continue;
         this.#replies.delete(number);
@@ -73,6 +90,8 @@ export class AudioEvents {
       content_index: 0,
       offset_samples: frame.offsetSamples,
     };
+    const samples = 'pcm16' in frame ? frame.pcm16.length >> 1 : frame.opus.takeSamples;
+    this.#received = { responseId: reply.responseId, samples: frame.offsetSamples + samples };
     if ('pcm16' in frame) return { ...facts, pcm16: frame.pcm16 };
     return this.#decode(reply, frame.opus).then((samples) => ({ ...facts, pcm16: new Uint8Array(toPcm16(samples)) }));
   }
@@ -102,7 +121,9 @@ export class AudioEvents {
   #fromDelta({ delta = '', ...event }) {
     const pcm16 = bytesFromBase64(delta);
     const offset = this.#receivedSamples.get(event.item_id) ?? 0;
-    this.#receivedSamples.set(event.item_id, offset + (pcm16.length >> 1));
+    const samples = offset + (pcm16.length >> 1);
+    this.#receivedSamples.set(event.item_id, samples);
+    this.#received = { responseId: event.response_id, samples };
     return { ...event, offset_samples: offset, pcm16 };
   }
 }

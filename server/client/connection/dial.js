@@ -64,7 +64,8 @@ const EXTENSIONS = 'binary,resume,hold,nod,notice,voice,cues';
  * Returns the query that opens a session, or resumes one.
  *
  * @param {{ character: string | undefined, thoughts: boolean | undefined, visemes: boolean | undefined, opus: boolean }} wanted
- * @param {{ token: string, received: number }} [left] the session to resume, and its last frame received
+ * @param {{ token: string, received: number, reply: { responseId: string, samples: number } | undefined }} [left] the
+ *   session to resume, its last frame received, and how much of the reply in progress that is
  * @returns {Query}
  */
 export function queryOf({ character: model, thoughts, visemes, opus }, left) {
@@ -74,5 +75,7 @@ export function queryOf({ character: model, thoughts, visemes, opus }, left) {
     ...(visemes === true ? ['visemes'] : []),
     ...(opus ? ['opus'] : []),
   ].join();
-  return left === undefined ? { model, x } : { x, resume: left.token, after: String(left.received) };
+  if (left === undefined) return { model, x };
+  const at = left.reply && `${left.reply.responseId}.${left.reply.samples}`;
+  return { x, resume: left.token, after: String(left.received), at };
 }

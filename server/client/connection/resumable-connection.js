@@ -194,7 +194,10 @@ export class ResumableConnection {
   #query() {
     const { character, thoughts, visemes } = this.#options;
     const wanted = { character, thoughts, visemes, opus: this.#opus !== undefined };
-    const left = this.#token === undefined ? undefined : { token: this.#token, received: this.#inbox.last };
+    const left =
+      this.#token === undefined
+        ? undefined
+        : { token: this.#token, received: this.#inbox.last, reply: this.#sounds.received };
     return queryOf(wanted, left);
   }
 

@@ -5,7 +5,7 @@ import type { MouthMovement, TimedWord } from '../../../voices/synthesizer.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
 import type { ErrorCode } from './errors.ts';
-import type { Cast } from './responder.ts';
+import type { Cast, RestOfPhrase, ScriptPhrase } from './responder.ts';
 import type { CallItem, Item, MessageItem } from './item.ts';
 import type { PlacedCue } from './cues.ts';
 import type { SessionSettings } from './settings.ts';
@@ -68,10 +68,18 @@ export interface ReplyRequest {
   /** Replaces the conversation's history. */
   readonly items?: readonly Item[];
   readonly situation?: 'greeting' | 'idle' | 'nod';
-  /** The part of this reply that a restart of the server has cut: its item, and the words that were heard of it. */
-  readonly goesOn?: { readonly itemId: string; readonly heard: string };
+  /** What was said of this reply before a restart of the server cut it. */
+  readonly goesOn?: GoesOn;
   /** Returned in `reply-started`, untouched. */
   readonly echo?: unknown;
+}
+
+/** What was said of a reply before restarts cut it: its items, its words, and the phrase of which a part was said. */
+export interface GoesOn {
+  readonly itemIds: readonly string[];
+  /** With all of the words of `rest`. */
+  readonly heard: string;
+  readonly rest?: RestOfPhrase | undefined;
 }
 
 export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
@@ -111,7 +119,9 @@ export interface Speculation {
 }
 
 /** The part of a request that a reply is made from again after a restart of the server. */
-export type RepeatedRequest = Pick<ReplyRequest, 'scene' | 'speaks' | 'maxTokens' | 'situation'>;
+export type RepeatedRequest = Pick<ReplyRequest, 'scene' | 'speaks' | 'maxTokens' | 'situation'> & {
+  readonly goesOn?: { readonly itemIds: string[]; readonly heard: string } | undefined;
+};
 
 /**
  * Everything that a session tells its client. For every `reply-started` there is exactly one `reply-ended`, and nothing
@@ -199,6 +209,7 @@ export type SessionEvent = { readonly taken?: number; readonly kept?: number } &
       readonly sampleRate: number;
       /** Movement of the mouth from the first of these samples on, until after the last of its phrase. */
       readonly mouth?: MouthSpan;
+      readonly phrase?: SpokenPhrase;
     }
   | {
       readonly type: 'reply-ended';
@@ -209,6 +220,11 @@ export type SessionEvent = { readonly taken?: number; readonly kept?: number } &
     }
   | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string }
 );
+
+/** The phrase that is being said; `fromMs`: where its sound began in all that was sent of the reply, or would have. */
+export interface SpokenPhrase extends ScriptPhrase {
+  readonly fromMs: number;
+}
 
 /** Movement of the mouth in a stretch of a reply, told before its first sample; `level`: only the loudness is known. */
 export interface MouthSpan extends Pick<MouthMovement, 'visemes' | 'phones'> {

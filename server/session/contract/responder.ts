@@ -24,7 +24,13 @@ export type SpokenPart =
   /** The participants wait for the user, who is to speak next. */
   | { readonly type: 'users-turn' }
   | ({ readonly type: 'text' } & FeltPhrase)
-  | { readonly type: 'speech'; readonly chunk: SpeechChunk; readonly emotion: Emotion | undefined };
+  /** `begins`: the phrase that begins here, or the rest of one, if another process can say it again sample by sample. */
+  | {
+      readonly type: 'speech';
+      readonly chunk: SpeechChunk;
+      readonly emotion: Emotion | undefined;
+      readonly begins?: RestOfPhrase | undefined;
+    };
 
 export interface ReplyOptions extends CallOptions {
   /** False: text only. */
@@ -51,6 +57,8 @@ export interface ReplyOptions extends CallOptions {
   readonly onViolation?: (violation: Violation) => void;
   /** The beginning of this reply that was heard before a restart of the server: it is not said again. */
   readonly heard?: string;
+  /** The phrase at whose middle that ends: its rest is said first. */
+  readonly rest?: RestOfPhrase | undefined;
   /** Tools that the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: TurnTimings;
@@ -90,3 +98,16 @@ export interface FeltPhrase {
   readonly text: string;
   readonly emotion?: Emotion;
 }
+
+/** A phrase as the synthesizer gets it. `before`: what the reply says before it. */
+export interface ScriptPhrase extends FeltPhrase {
+  readonly before: string;
+}
+
+/** A phrase that a client has in part. `saidMs`: how much of its sound. */
+export interface RestOfPhrase extends ScriptPhrase {
+  readonly saidMs: number;
+}
+
+/** Words that begin within this time of a cut have not been said: sums of milliseconds are not exact. */
+export const cutToleranceMs = 0.01;

@@ -2,7 +2,8 @@ import { durationMs } from '../../../voices/audio.ts';
 import type { SpeechChunk, TimedWord } from '../../../voices/synthesizer.ts';
 import { Blocks, type Repeat } from '../contract/item.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { MouthSpan } from '../contract/events.ts';
+import type { MouthSpan, SpokenPhrase } from '../contract/events.ts';
+import type { RestOfPhrase } from '../contract/responder.ts';
 import { RecentSpeech } from './recent-speech.ts';
 
 /** A piece of speech ready to be sent: at most `sliceMs` long, with the words that begin in it. */
@@ -16,6 +17,8 @@ export interface SpeechSlice {
   readonly words: readonly TimedWord[];
   /** Set on the first slice of a chunk. */
   readonly mouth?: MouthSpan;
+  /** Set where a phrase begins, and where it begins to be said again. */
+  readonly phrase?: SpokenPhrase;
 }
 
 interface PlayoutSettings {
@@ -59,6 +62,9 @@ export class Playout {
   #resumedAtMs = 0;
   /** Audio to be sent again before anything else. */
   #again: readonly Float32Array[] = [];
+  /** The phrase that is being said, as if nothing were repeated; how much of that was known when it was told. */
+  #phrase: SpokenPhrase | undefined;
+  #phraseLaterMs: number | undefined;
   /** The client's last report of its playback position, and when it came. */
   #reported: { readonly heardMs: number; readonly atMs: number } | undefined;
 
@@ -139,8 +145,8 @@ export class Playout {
     this.#recent.forget();
   }
 
-  /** Yields the slices of one chunk, each when it is due. */
-  async *pace(chunk: SpeechChunk): AsyncIterable<SpeechSlice> {
+  /** Yields the slices of one chunk, each when it is due. `begins`: the phrase that begins with it. */
+  async *pace(chunk: SpeechChunk, begins?: RestOfPhrase): AsyncIterable<SpeechSlice> {
     const { samples, sampleRate } = chunk.frame;
     const pieces = textPieces(chunk, this.#sentMs - this.#repeatedMs);
     const sliceSamples = Math.round((sliceMs / 1000) * sampleRate);
@@ -149,6 +155,8 @@ export class Playout {
     for (let offset = 0; offset < samples.length; offset += sliceSamples) {
       await this.#due();
       yield* this.#repeat(sampleRate);
+      if (offset === 0 && begins !== undefined) this.#begin(begins);
+      const phrase = this.#phraseToTell();
       const slice = samples.subarray(offset, offset + sliceSamples);
       const last = offset + sliceSamples >= samples.length;
       const mouth = offset === 0 ? mouthOf(chunk, this.#sentMs) : undefined;
@@ -158,7 +166,7 @@ export class Playout {
       told += words.length;
       for (const word of words) this.#recent.note(word);
       const text = words.map((word) => word.text).join('');
-      yield { samples: slice, block, sampleRate, text, words, ...(mouth !== undefined && { mouth }) };
+      yield { samples: slice, block, sampleRate, text, words, ...(mouth !== undefined && { mouth }), ...phrase };
     }
   }
 
@@ -172,13 +180,28 @@ export class Playout {
   async *#repeat(sampleRate: number): AsyncIterable<SpeechSlice> {
     while (this.#again.length > 0) {
       const [samples, ...others] = this.#again;
-      this.#again = others;
       if (samples === undefined) return;
+      const phrase = this.#phraseToTell();
+      this.#again = others;
       const block = this.#send(samples, sampleRate);
       this.#repeatedMs += (samples.length / sampleRate) * 1000;
-      yield { samples, block, sampleRate, text: '', words: [] };
+      yield { samples, block, sampleRate, text: '', words: [], ...phrase };
       await this.#due();
     }
+  }
+
+  #begin({ saidMs, ...phrase }: RestOfPhrase): void {
+    this.#phrase = { ...phrase, fromMs: this.#sentMs - this.#repeatedMs - saidMs };
+    this.#phraseLaterMs = undefined;
+  }
+
+  /** Returns the phrase if where it began has not been told: it begins, or a part of it is about to be repeated. */
+  #phraseToTell(): { readonly phrase?: SpokenPhrase } {
+    const laterMs = this.#repeatedMs + this.#recent.lengthOf(this.#again);
+    const told = this.#phraseLaterMs ?? -1;
+    if (this.#phrase === undefined || Math.abs(laterMs - told) < 0.01) return {};
+    this.#phraseLaterMs = laterMs;
+    return { phrase: { ...this.#phrase, fromMs: this.#phrase.fromMs + laterMs } };
   }
 
   #send(samples: Float32Array, sampleRate: number): Int16Array {

@@ -169,14 +169,15 @@ export class Reply {
       ...(maxTokens === Infinity ? {} : { maxTokens }),
       ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),
-      ...(this.request.goesOn === undefined ? {} : { heard: this.request.goesOn.heard }),
+      ...saidBefore(this.request),
       ...(settings.recipe === undefined ? {} : { recipe: settings.recipe }),
     });
     const parts = this.confirmed === undefined ? made : readAhead(made, this.confirmed, signal);
     for await (const part of parts) {
       if (part.type !== 'speech') yield part;
       else
-        for await (const slice of this.#playout.pace(part.chunk)) yield { type: 'slice', slice, emotion: part.emotion };
+        for await (const slice of this.#playout.pace(part.chunk, part.begins))
+          yield { type: 'slice', slice, emotion: part.emotion };
     }
     for await (const slice of this.#playout.rest()) yield { type: 'slice', slice };
   }
@@ -234,6 +235,10 @@ export class Reply {
     if (cutShort !== false) return { status: 'incomplete', reason: reasons[cutShort], ...base };
     return { status: 'completed', ...base };
   }
+}
+
+function saidBefore({ goesOn }: ReplyRequest): Pick<ReplyOptions, 'heard' | 'rest'> {
+  return goesOn === undefined ? {} : { heard: goesOn.heard, rest: goesOn.rest };
 }
 
 /** Most speech made before the reply is confirmed: enough to begin with, while the rest is made. */

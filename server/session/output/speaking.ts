@@ -197,10 +197,10 @@ export class Speaking {
       emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion: step.emotion });
     }
     if (step.type !== 'slice') return;
-    const { samples, sampleRate, text, words, mouth } = step.slice;
+    const { text, words, block: _, ...sound } = step.slice;
     this.#tellCues(reply, reply.cues.saying(words));
     if (text !== '') emit({ type: 'reply-text', replyId: reply.id, text, words, emotion: step.emotion });
-    emit({ type: 'reply-audio', replyId: reply.id, samples, sampleRate, ...(mouth !== undefined && { mouth }) });
+    emit({ type: 'reply-audio', replyId: reply.id, ...sound });
   }
 
   /** Ends a reply, once: by itself, by `failure`, or because it was cancelled. */
@@ -227,7 +227,7 @@ export class Speaking {
     try {
       const { goesOn } = reply.request;
       // What a restart has cut of this reply is not said before it, but by it.
-      const items = participants.items.filter(({ id }) => id !== goesOn?.itemId);
+      const items = participants.items.filter(({ id }) => goesOn?.itemIds.includes(id) !== true);
       const history = given ?? messagesOf(reply.request.items ?? items);
       const isOfTalk = reply.request.inConversation && reply.request.items === undefined;
       const memories = isOfTalk ? ((await recall?.(history, reply)) ?? []) : [];

@@ -45,6 +45,7 @@ export function openStream(
       newEventId: () => newId('event'),
       now: () => clock.now(),
       beforeSend: (sequence) => journal?.reserve(sequence),
+      keepEvent: journal?.log.isShared === true ? journal.told.bind(journal) : undefined,
       log: journal?.log,
     },
     options.restored,

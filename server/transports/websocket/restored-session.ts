@@ -2,7 +2,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Transport } from '../../connections/socket-transport.ts';
 import { JournalError } from '../../journal/journal-file.ts';
 import { keptMessageOf, type JournalLine } from '../../journal/lines.ts';
-import { restore, type RestoredSession } from '../../journal/restore.ts';
+import { restore, type ReceivedReply, type RestoredSession, type ToldEvent } from '../../journal/restore.ts';
+import { wireSampleRate } from '../../protocol/limits.ts';
 import type { ServerEvent } from '../../protocol/server-events.ts';
 import { toBeta } from '../../realtime/beta.ts';
 import { newId } from '../../realtime/wire-event.ts';
@@ -28,6 +29,8 @@ export interface Returning {
 /** A session that another process left behind, opened again. */
 export interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta' | 'kept' | 'unheard'> {
   readonly session: ResumableSession;
+  /** Events of the other process that the client has not got. */
+  readonly missed: readonly ServerEvent[];
   /** True if the client has had every frame of the other process, and nothing was in progress there. */
   readonly isWhole: boolean;
 }
@@ -57,7 +60,7 @@ export function restoreSession(token: string, returning: Returning): Restored | 
   const { config } = deps;
   const lines = linesOf(token, deps, log);
   if (lines instanceof JournalError) return { problem: unreadable };
-  const restored = lines === undefined ? undefined : restore(lines, config.playoutAheadMs);
+  const restored = lines === undefined ? undefined : restore(lines, config.playoutAheadMs, receivedReply(request));
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return { problem: gone };
   const problem = resumeProblem(restored, deps.caller, request.user);
@@ -80,13 +83,47 @@ export function restoreSession(token: string, returning: Returning): Restored | 
     session.journal?.write({ type: 'ended', replyId, item: item && keptMessageOf(item) });
   }
   for (const itemId of unheard) session.journal?.write({ type: 'deleted', itemId });
-  return { ...restored, session, isWhole: isWhole && session.journal?.log.isShared === true };
+  const missed = missedBy(last, restored);
+  return { ...restored, session, missed, isWhole: isWhole && session.journal?.log.isShared === true };
+}
+
+/** The events that open a response; what comes between them and its end is told again as another response. */
+const openers: readonly unknown[] = [
+  'response.created',
+  'response.output_item.added',
+  'conversation.item.added',
+  'conversation.item.created',
+  'response.content_part.added',
+];
+
+/** Returns the events after the last frame that a client has. */
+function missedBy(last: number, { told, openReplies }: RestoredSession): ServerEvent[] {
+  const open = new Set<unknown>(openReplies.map(({ replyId }) => replyId));
+  const missed = told.filter(({ sequence }) => sequence > last).map(({ event }) => event);
+  return missed.filter(
+    (event) => openers.includes(event['type']) || !open.has(replyOf(event)),
+  ) as unknown as ServerEvent[];
+}
+
+function replyOf(event: ToldEvent['event']): unknown {
+  const { response_id: id, response } = event as {
+    readonly response_id?: unknown;
+    readonly response?: { id?: unknown };
+  };
+  return id ?? response?.id;
 }
 
 /** The last frame that the client says it received; 0 if it does not say so. */
 function lastReceived({ after }: SocketRequest): number {
   const last = Number(after ?? Number.NaN);
   return Number.isSafeInteger(last) && last <= mostSequence ? Math.max(0, last) : 0;
+}
+
+/** The reply of which the client says that it received a part. */
+function receivedReply({ at = '' }: SocketRequest): ReceivedReply | undefined {
+  const [, replyId, samples] = /^([\w-]{1,64})\.(\d{1,10})$/.exec(at) ?? [];
+  if (replyId === undefined || samples === undefined) return undefined;
+  return { replyId, receivedMs: (Number(samples) / wireSampleRate) * 1000 };
 }
 
 function linesOf(
@@ -108,20 +145,23 @@ function linesOf(
  * were cancelled by the restart; nothing of that if it cannot notice.
  */
 export function greetAgain(restored: Restored, carrier: Transport): void {
-  const { session, openReplies, beta, kept, unheard } = restored;
+  const { session, openReplies, beta, kept, unheard, missed } = restored;
   const isUnnoticed = restored.isWhole && kept !== undefined;
   const facts = { received: kept ?? null, ...(isUnnoticed ? {} : { restarted: true }) };
   const greeting = (): string => JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), ...facts });
   session.link.attach(carrier, undefined, greeting);
+  for (const event of missed) session.link.send(event);
   for (const id of unheard) {
     session.link.send({ type: 'conversation.item.deleted', event_id: newId('event'), item_id: id });
   }
-  for (const { replyId, item } of openReplies) {
+  for (const { replyId, item, cut } of openReplies.filter(({ isAnnounced }) => isAnnounced)) {
+    // What the client has of a reply that goes on sample by sample is played to its end.
+    const status = cut === undefined ? ('cancelled' as const) : ('incomplete' as const);
     const response = {
       id: replyId,
       object: 'realtime.response' as const,
-      status: 'cancelled' as const,
-      status_details: { type: 'cancelled', reason: 'server_restarted' },
+      status,
+      status_details: { type: status, reason: 'server_restarted' },
       output: item === undefined ? [] : [wireItem(item)],
       usage: null,
     };

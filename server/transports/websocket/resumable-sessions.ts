@@ -91,7 +91,7 @@ export class ResumableSessions {
   /** Ends every session, connected or not. Their journals stay, so that the next process can restore them. */
   closeAll(): void {
     for (const session of this.#sessions.values()) {
-      session.journal?.close();
+      void session.journal?.close();
       session.connection.close();
     }
   }

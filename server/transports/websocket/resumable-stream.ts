@@ -29,6 +29,8 @@ export interface ResumableStreamOptions {
   readonly now?: () => number;
   /** Called with each sequence number before its frame is sent. */
   readonly beforeSend?: (sequence: number) => void;
+  /** Called with each event that another process may have to send again, before it is sent. */
+  readonly keepEvent?: ((sequence: number, event: ServerEvent, acknowledged: number) => void) | undefined;
   /** The log of the journal, if there is one: frames and marks wait for what it has to write. */
   readonly log?: SessionLog | undefined;
 }
@@ -54,6 +56,8 @@ export class ResumableStream implements SessionPeer {
   readonly #usedBefore: number;
   /** The last frame that the transport has accepted. */
   #handed = 0;
+  /** The last frame that the client has. */
+  #acknowledged = 0;
   #received: number;
   /** The last message of the client that need not be sent again, even to another server process. */
   #keptMessage: number;
@@ -114,7 +118,8 @@ export class ResumableStream implements SessionPeer {
     const numbered = event.type === 'response.created' ? this.#withNumber(event) : event;
     if (event.type === 'response.done') opus?.end(event.response.id);
     const { now = () => systemClock.now() } = this.#options;
-    return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(now()) }));
+    const told = isKept(event) ? numbered : undefined;
+    return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(now()) }), told);
   }
 
   sendAudio(audio: OutgoingAudio): boolean {
@@ -185,6 +190,7 @@ export class ResumableStream implements SessionPeer {
   /** Drops the frames that the client has received: all up to this one. */
   acknowledge(sequence: number): void {
     const had = Math.min(sequence, this.#handed);
+    this.#acknowledged = Math.max(this.#acknowledged, had);
     let count = 0;
     for (const { sequence: kept, frame } of this.#kept) {
       if (!(kept <= had)) break;
@@ -222,8 +228,10 @@ export class ResumableStream implements SessionPeer {
     return { ...event, response: { ...response, x_dramatis: { number } } };
   }
 
-  #deliver(frame: string | Uint8Array): boolean {
+  /** `told`: the event, if another process is to send it again. */
+  #deliver(frame: string | Uint8Array, told?: ServerEvent): boolean {
     this.#options.beforeSend?.(this.#sequence);
+    if (told !== undefined) this.#options.keepEvent?.(this.#sequence, told, this.#acknowledged);
     if (this.#options.resumable) {
       this.#kept.push({ sequence: this.#sequence, frame, after: this.#options.log?.position ?? 0 });
       this.#keptBytes += frame.length;
@@ -260,4 +268,12 @@ export class ResumableStream implements SessionPeer {
       this.#handed = sequence;
     }
   }
+}
+
+/**
+ * Returns whether another process sends an event again to a client that has not got it. Not the pieces of what is told
+ * whole later, or said again; nor the resume token.
+ */
+function isKept({ type }: ServerEvent): boolean {
+  return !type.endsWith('.delta') && type !== 'x_dramatis.visemes' && type !== 'session.created';
 }

@@ -16,6 +16,8 @@ export interface SocketRequest {
   /** Resume token, of whatever part of the handshake, and the sequence number of the last frame that the client received. */
   readonly resume?: string;
   readonly after?: string;
+  /** How much of the reply in progress the client has received: the id of its response, a dot, and samples on the wire. */
+  readonly at?: string;
   /** The user that the character is to remember. */
   readonly user?: string;
   /** The client speaks the pre-GA dialect. */

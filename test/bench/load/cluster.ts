@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -53,6 +53,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
     DRAMATIS_MAX_SESSIONS: most,
     DRAMATIS_MAX_SESSIONS_PER_ADDRESS: most,
     DRAMATIS_MAX_HANDSHAKES_PER_MINUTE: '100000',
+    TEST_NOTICE_MS: '2000',
   });
   const nodes = await Promise.all(Array.from({ length: 3 }, () => cluster.addNode()));
   await using balancer = await startHaproxy(nodes.map(({ port }) => port));
@@ -183,35 +184,16 @@ function newTurn() {
   return { created: new Set<string>(), samples: 0, text: '' };
 }
 
-/** HAProxy before the nodes, as `server/OPERATIONS.md` sets it up; undefined if it is not installed. */
+/** HAProxy before the nodes, set up by `server/operations/haproxy.cfg`; undefined if it is not installed. */
 async function startHaproxy(ports: readonly number[]) {
   if (spawnSync('haproxy', ['-v']).status !== 0) return undefined;
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-haproxy-'));
   const port = await freePort();
   const file = path.join(folder, 'haproxy.cfg');
-  const servers = ports.map((each) => `  server node${each} 127.0.0.1:${each} check inter 1s`);
-  await writeFile(
-    file,
-    `defaults
-  mode http
-  maxconn 4000
-  timeout connect 1s
-  timeout client 1h
-  timeout server 1h
-  timeout tunnel 25h
-frontend talks
-  bind 127.0.0.1:${port}
-  default_backend nodes
-backend nodes
-  balance leastconn
-  option httpchk
-  http-check send meth GET uri /healthz ver HTTP/1.1 hdr Host localhost
-  option redispatch 1
-  retry-on conn-failure empty-response 503
-  retries 3
-${servers.join('\n')}
-`,
-  );
+  const servers = ports.map((each) => `  server node${each} 127.0.0.1:${each}`);
+  const shipped = await readFile(path.join(import.meta.dirname, '../../../server/operations/haproxy.cfg'), 'utf8');
+  const own = shipped.replace('bind :8080', `bind 127.0.0.1:${port}`).replaceAll(/^ +server .*\n/gmu, '');
+  await writeFile(file, `${own}${servers.join('\n')}\n`);
   const child: ChildProcess = spawn('haproxy', ['-f', file], { stdio: 'ignore' });
   const exited = once(child, 'exit');
   const url = `http://127.0.0.1:${port}`;

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { cascade } from '../../../server/responders/responder.ts';
@@ -55,6 +57,22 @@ describe('drain', () => {
     answered.socket.terminate();
   });
 
+  it('leaves its sessions alone while the load balancer learns that it stops, then ends them', async () => {
+    const { ask, sessions, call } = await serve();
+    const client = call();
+    await client.until('session.created');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const drained = sessions.drain(60_000, { noticeMs: 2_000, apartMs: 20 });
+    expect((await ask('/healthz')).status).toBe(503);
+    await vi.advanceTimersByTimeAsync(1_990);
+    expect(sessions.active).toBe(1);
+    await vi.advanceTimersByTimeAsync(10);
+    await client.closed;
+    await vi.advanceTimersByTimeAsync(2_000);
+    await drained;
+    expect(sessions.active).toBe(0);
+  });
+
   it('finishes a running HTTP request before it stops', async () => {
     const engines = patient();
     const { ask, sessions } = await serve({ engines });
@@ -82,5 +100,29 @@ describe('drain', () => {
     deaf.socket.resume();
     await deaf.closed;
     expect(sessions.active).toBe(0);
+  });
+
+  it('refuses an upgrade that comes while the server closes, and ends its socket: closing waited for the client', async () => {
+    const { app, port, call } = await serve();
+    const deaf = call();
+    await deaf.until('session.created');
+    deaf.socket.pause();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    // It waits for the client that does not answer.
+    const closed = app.close();
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    await once(socket, 'connect');
+    const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+    socket.write(
+      `GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+    );
+    let answer = '';
+    socket.on('data', (text: string) => (answer += text));
+    await once(socket, 'end');
+    expect(answer).toContain('503 Service Unavailable');
+    socket.end();
+    await vi.advanceTimersByTimeAsync(2_000);
+    deaf.socket.resume();
+    await closed;
   });
 });

@@ -7,7 +7,7 @@ import { calmFeelings } from '../../../agents/feelings.ts';
 import { fold } from '../../../server/journal/fold.ts';
 import { JournalFile, readJournal } from '../../../server/journal/journal-file.ts';
 import { Journal } from '../../../server/journal/journal.ts';
-import type { JournalLine } from '../../../server/journal/lines.ts';
+import { createdIn, type JournalLine } from '../../../server/journal/lines.ts';
 import { restore } from '../../../server/journal/restore.ts';
 
 const folders: string[] = [];
@@ -67,6 +67,15 @@ const anyLine: fc.Arbitrary<JournalLine> = fc.oneof(
     .tuple(replyIds, text, words)
     .map(([replyId, value, timed]): JournalLine => ({ type: 'words', replyId, text: value, words: timed })),
   fc.tuple(replyIds, fc.nat(2_000)).map(([replyId, heardMs]): JournalLine => ({ type: 'heard', replyId, heardMs })),
+  fc
+    .tuple(replyIds, text, fc.nat(1_500))
+    .map(([replyId, value, fromMs]): JournalLine => ({ type: 'phrase', replyId, text: value, before: '', fromMs })),
+  fc.tuple(fc.nat(40), fc.nat(40), fc.option(replyIds)).map(([sequence, acknowledged, id]): JournalLine => ({
+    type: 'told',
+    sequence,
+    event: id === null ? {} : { type: 'response.created', response: { id } },
+    acknowledged,
+  })),
   fc.tuple(replyIds, message).map(([replyId, item]): JournalLine => ({ type: 'ended', replyId, item })),
   fc
     .tuple(ids, fc.nat(1), fc.nat(1_500))
@@ -75,8 +84,12 @@ const anyLine: fc.Arbitrary<JournalLine> = fc.oneof(
   fc.nat(10).map((intimacy): JournalLine => ({ type: 'felt', feelings: { '': { ...calmFeelings, intimacy } } })),
 );
 
+function isOfKnownReply(line: JournalLine, speaking: ReadonlyMap<string, unknown>): boolean {
+  return line.type !== 'told' || !('response' in line.event) || speaking.has(createdIn(line.event) ?? '');
+}
+
 /**
- * Leaves out what a session never writes: an item twice, an end with an item that the reply did not speak, and a
+ * Leaves out what a session never writes: an item twice, an event of a reply before that, an end with an item that the reply did not speak, and a
  * transcript of what the character said.
  */
 function asWritten(lines: readonly JournalLine[]): JournalLine[] {
@@ -85,6 +98,7 @@ function asWritten(lines: readonly JournalLine[]): JournalLine[] {
   const users = new Set<string>();
   const characters = new Set<string>();
   return lines.filter((line) => {
+    if (!isOfKnownReply(line, speaking)) return false;
     if (line.type === 'item') {
       if (standing.has(line.item.id)) return false;
       standing.add(line.item.id);
@@ -119,7 +133,10 @@ describe('fold', () => {
         const lines = [open, ...asWritten(any)];
         // Both work on lines of their own: `restore` fills the items that the lines hold.
         const folded = fold(structuredClone(lines));
-        expect(restore(structuredClone(folded), 400)).toEqual(restore(structuredClone(lines), 400));
+        for (const received of [undefined, { replyId: 'r', receivedMs: 700 }])
+          expect(restore(structuredClone(folded), 400, received)).toEqual(
+            restore(structuredClone(lines), 400, received),
+          );
         expect(fold(structuredClone(folded))).toEqual(folded);
       }),
       { seed: 15, numRuns: 3_000 },
@@ -140,7 +157,7 @@ describe('Journal', () => {
         session: { id: 'sess_1', x_dramatis: {}, instructions: `${round} ${'x'.repeat(200_000)}` },
       });
     expect((await stat(file)).size).toBeLessThan(5_000_000);
-    journal.close();
+    void journal.close();
     const restored = restore(readJournal(file) ?? [], 400);
     expect(restored?.session?.instructions).toMatch(/^299 /);
   });

@@ -51,7 +51,7 @@ describe('Journal', () => {
     written.note({ type: 'reply-call', replyId: 'r', item: call, inConversation: true, previousItemId: 'u' });
     written.note({ type: 'item-added', item: items[1]!, previousItemId: 'c' });
     written.note({ type: 'item-added', item: items[2]!, previousItemId: 'o' });
-    written.close();
+    void written.close();
     const restored = restore(readJournal(file) ?? [], 400);
     expect(restored?.items).toEqual([items[0], call, items[1], items[2]]);
     expect(messagesOf(restored?.items ?? [])).toMatchObject([{ calls: [{ callId: 'call_1' }] }, { text: 'It rains.' }]);
@@ -63,7 +63,7 @@ describe('Journal', () => {
     const base = { replyId: 'r', inConversation: false, previousItemId: null };
     written.note({ type: 'reply-item', ...base, item: spoken('a', 'assistant', 'Aside.') });
     written.note({ type: 'reply-call', ...base, item: call });
-    written.close();
+    void written.close();
     expect(restore(readJournal(file) ?? [], 400)).toMatchObject({ items: [], openReplies: [] });
   });
 
@@ -82,7 +82,7 @@ describe('Journal', () => {
       written.note({ type: 'reply-text', replyId, text: 'It rains.', words: [] });
       if (replyId === 'r') written.note({ type: 'reply-ended', replyId, item: whole, calls: [], end: {} as never });
     }
-    written.close();
+    void written.close();
     const restored = restore(readJournal(file) ?? [], 400);
     expect(restored?.items[0]).toEqual(whole);
     expect(restored?.items[1]).toMatchObject({ speaker: { name: 'Holmes' }, cues: [nods], status: 'incomplete' });
@@ -95,7 +95,7 @@ describe('Journal', () => {
   it('restores the intent of a transcription session', async () => {
     const { file, journal: written } = await journal();
     written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice', intent: 'transcription' });
-    written.close();
+    void written.close();
     expect(restore(readJournal(file) ?? [], 400)?.intent).toBe('transcription');
   });
 
@@ -106,7 +106,7 @@ describe('Journal', () => {
     ended.remove();
     const left = new Journal(new JournalFile(journalFile(folder, 'left')));
     left.write({ type: 'open', id: 'sess_2', character: 'alice', model: 'alice' });
-    left.close();
+    void left.close();
     expect(await readdir(path.join(folder, 'sessions'))).toEqual(['left.jsonl']);
     sweepJournals(folder, -1);
     expect(await readdir(path.join(folder, 'sessions'))).toEqual([]);
@@ -126,7 +126,7 @@ describe('Journal', () => {
     journal.write({ type: 'item', item: user('c'), after: 'a' });
     journal.write({ type: 'item', item: user('b'), after: 'a' });
     journal.write({ type: 'deleted', itemId: 'c' });
-    journal.close();
+    void journal.close();
     await appendFile(file, '{"type":"item","item":{"id":"d"');
     const restored = restore(readJournal(file) ?? [], 400);
     expect(restored?.items.map((item) => item.id)).toEqual(['a', 'b']);
@@ -149,7 +149,7 @@ describe('a journal that cannot be read', () => {
   it('is an error with a remedy if a newer version of Dramatis has written it', async () => {
     const file = path.join(await dataFolder(), 'a.jsonl');
     await writeFile(file, opening.replace('}', ',"version":99}'));
-    expect(() => readJournal(file)).toThrow(/has version 99; this Dramatis reads version 2\. Start the newer one, or/);
+    expect(() => readJournal(file)).toThrow(/has version 99; this Dramatis reads version 3\. Start the newer one, or/);
   });
 
   it('is told to the client that resumes, and logged with its place', async () => {
@@ -172,7 +172,7 @@ describe('a journal that cannot be read', () => {
     await writeFile(file, `${opening}{"type":"sequence","up`);
     const next = new Journal(new JournalFile(file));
     next.write({ type: 'sequence', upTo: 7 });
-    next.close();
+    void next.close();
     expect(readJournal(file)?.map(({ type }) => type)).toEqual(['open', 'sequence']);
   });
 });
@@ -188,7 +188,7 @@ describe('a journal on a full disk', () => {
     expect(faults).toMatchObject([{ code: 'ENOSPC' }]);
     await rm(file);
     written.write({ type: 'sequence', upTo: 9 });
-    written.close();
+    void written.close();
     expect(readJournal(file)).toMatchObject([{ type: 'open' }, { upTo: 7 }, { upTo: 9 }]);
   });
 
@@ -225,7 +225,7 @@ describe('moods', () => {
     const ended = { type: 'reply-ended', calls: [] } as const;
     written.note({ ...ended, replyId: 'r', end: { feelings: calmFeelings } as never });
     written.note({ ...ended, replyId: 's', end: { feelings: angry } as never });
-    written.close();
+    void written.close();
     expect(restore(readJournal(file) ?? [], 400)?.feelings).toEqual({ '': angry });
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../../agents/agent.ts';
-import { followPhrases, cascade } from '../../../server/responders/responder.ts';
+import { followPhrases } from '../../../server/responders/follow-phrases.ts';
+import { cascade } from '../../../server/responders/responder.ts';
 import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
@@ -101,14 +102,15 @@ describe('emotion', () => {
 
 describe('followPhrases', () => {
   it('finds the emotion of each piece of speech although the synthesizer reads ahead, splits and skips text', () => {
-    const follower = followPhrases();
+    const follower = followPhrases<{ readonly text: string; readonly emotion: string }>();
+    const emotionOf = (text: string): string | undefined => follower.phraseOf(text).phrase?.emotion;
     follower.handed({ text: 'One two. ', emotion: 'sad' });
-    expect(follower.emotionOf('One ')).toBe('sad');
+    expect(emotionOf('One ')).toBe('sad');
     follower.handed({ text: '— ', emotion: 'angry' });
     follower.handed({ text: 'One more.', emotion: 'cheerful' });
-    expect(follower.emotionOf('two. ')).toBe('sad');
-    expect(follower.emotionOf('One more')).toBe('cheerful');
-    expect(follower.emotionOf('.')).toBe('cheerful');
-    expect(follower.emotionOf('')).toBe('cheerful');
+    expect(emotionOf('two. ')).toBe('sad');
+    expect(emotionOf('One more')).toBe('cheerful');
+    expect(emotionOf('.')).toBe('cheerful');
+    expect(emotionOf('')).toBe('cheerful');
   });
 });
