@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { endMark } from '../../agents/scene/speaker-named.ts';
+import { endMark } from '../../agents/scene/next-speaker.ts';
 import type { TextConversation } from '../agents/text-agent.ts';
 import { EvalError } from '../eval-error.ts';
 import type { Judge } from '../judge/judge.ts';

@@ -1,4 +1,4 @@
-import { endMark, plain, speakerNamed } from '../../agents/scene/speaker-named.ts';
+import { endMark, plain, speakerNamed } from '../../agents/scene/next-speaker.ts';
 import type { Judge } from '../judge/judge.ts';
 import type { EvalContext } from '../task.ts';
 import type { Circumstance } from './circumstances.ts';

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { Queue } from '../../voices/runtime/queue.ts';
+import { Queue } from '../../voices/runtime/streams.ts';
 
 /** A server event as received: `type` and its fields. `atMs` is the arrival on the client's monotonic clock. */
 export interface ReceivedEvent extends Record<string, unknown> {

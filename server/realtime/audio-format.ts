@@ -2,7 +2,6 @@ import { floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
 import { floatsFromG711, g711FromFloats, g711SampleRate } from '../../voices/dsp/g711.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import { Resampler } from '../../voices/dsp/resampler.ts';
-import type { OutgoingAudio } from './wire-event.ts';
 
 /** Formats of audio in base64, as OpenAI Realtime (GA) names them; all of them mono. */
 export type AudioFormat =
@@ -87,7 +86,14 @@ function isBase64(audio: string, decodedBytes: number): boolean {
   return isWhole && !audio.includes('-') && !audio.includes('_');
 }
 
-type Piece = Pick<OutgoingAudio, 'samples' | 'offsetSamples' | 'encoded'>;
+/** A piece of a reply's audio: mono at the wire's rate of 24 kHz. */
+export interface ReplyPiece {
+  readonly samples: Float32Array;
+  /** The same audio in the format that the client asked for, if that is not the wire's PCM. */
+  readonly encoded?: Uint8Array;
+  /** Samples of the item sent before these. */
+  readonly offsetSamples: number;
+}
 
 /** Converts the audio of one reply to the wire's rate, and to the client's format if that is not the wire's PCM. */
 export class ReplyAudio {
@@ -102,17 +108,17 @@ export class ReplyAudio {
   }
 
   /** Takes a piece; all pieces have one rate. Returns what can be sent by now, if anything. */
-  push(samples: Float32Array, sampleRate: number): Piece | undefined {
+  push(samples: Float32Array, sampleRate: number): ReplyPiece | undefined {
     this.#toWire ??= new Resampler(sampleRate, wireSampleRate);
     return this.#pieceOf(this.#toWire.push(samples), false);
   }
 
   /** Returns what was held back, if anything: no more audio follows. */
-  flush(): Piece | undefined {
+  flush(): ReplyPiece | undefined {
     return this.#pieceOf(this.#toWire?.flush() ?? new Float32Array(0), true);
   }
 
-  #pieceOf(samples: Float32Array, last: boolean): Piece | undefined {
+  #pieceOf(samples: Float32Array, last: boolean): ReplyPiece | undefined {
     const encoded = this.#encode(samples, last);
     if (samples.length === 0 && (encoded === undefined || encoded.length === 0)) return undefined;
     const offsetSamples = this.#sentSamples;

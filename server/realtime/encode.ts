@@ -4,8 +4,7 @@ import type { Problem, SessionEvent } from '../session/contract/events.ts';
 import type { AudioFormat } from './audio-format.ts';
 import { responseEvents, type EncodedSession, type OpenResponse } from './encode-response.ts';
 import type { Client } from './peer.ts';
-import type { OutgoingAudio } from './wire-event.ts';
-import { wireItem } from './wire-items.ts';
+import { type OutgoingAudio, wireItem } from './wire-event.ts';
 import { echoOf, sessionIn, type WireSession } from './wire-session.ts';
 
 /** Returns an encoder to GA for one session: each session event becomes the wire events that it requires. */

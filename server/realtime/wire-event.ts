@@ -1,16 +1,15 @@
-import { pcm16FromFloats } from '../../voices/audio.ts';
-import type { WireEvent } from '../protocol/server-events.ts';
+import { pcm16FromFloats, concatSamples, floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
+import type { WireEvent, ServerItem } from '../protocol/server-events.ts';
 import { randomBytes } from 'node:crypto';
+import { resample } from '../../voices/dsp/resampler.ts';
+import type { WireItem, WireMessage } from '../protocol/client-events.ts';
+import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
+import { bytesFromSamples, sampleRateOf, samplesFromBytes, type AudioFormat, type ReplyPiece } from './audio-format.ts';
 
-/** Audio of a reply on its way out, before it takes a wire form: mono at the wire's rate of 24 kHz. */
-export interface OutgoingAudio {
+/** Audio of a reply on its way out, before it takes a wire form. */
+export interface OutgoingAudio extends ReplyPiece {
   readonly responseId: string;
   readonly itemId: string;
-  readonly samples: Float32Array;
-  /** The same audio in the format that the client asked for, if that is not the wire's PCM. */
-  readonly encoded?: Uint8Array;
-  /** Samples of the item sent before these. */
-  readonly offsetSamples: number;
 }
 
 export function isAudio(out: WireEvent | OutgoingAudio): out is OutgoingAudio {
@@ -46,4 +45,105 @@ export function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
   }
   randomUsed += idBytes;
   return `${kind}_${random.toString('base64url', randomUsed - idBytes, randomUsed)}`;
+}
+
+/** Base64 by RFC 4648 §4, padded or not. */
+const base64Pattern = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Decodes base64 of a format to samples at its rate; undefined if it is invalid. */
+export function samplesFromBase64(audio: string, format: AudioFormat): Float32Array | undefined {
+  const bytes = Buffer.from(audio, 'base64');
+  // Node skips invalid characters. Encoding again to compare takes half the time of the pattern.
+  const isBase64 = bytes.toString('base64') === audio || (audio.length % 4 !== 1 && base64Pattern.test(audio));
+  return isBase64 ? samplesFromBytes(bytes, format) : undefined;
+}
+
+/** Audio format of a message, and the recognizer's sample rate. */
+interface ItemSettings {
+  readonly format: AudioFormat;
+  readonly sampleRate: number;
+}
+
+/** Converts a client's item to the session's; undefined if its audio cannot be decoded. */
+export function itemFromWire(item: WireItem, id: string, settings: ItemSettings): Item | undefined {
+  const status = 'completed';
+  switch (item.type) {
+    case 'message': {
+      const content = contentFromWire(item.content, settings);
+      return content === undefined ? undefined : { id, type: 'message', role: item.role, status, content };
+    }
+    case 'function_call':
+      // A call without an id cannot get a result.
+      return { id, type: 'call', status, callId: item.call_id ?? id, name: item.name, arguments: item.arguments };
+    case 'function_call_output':
+      return { id, type: 'call-output', status, callId: item.call_id, output: item.output };
+    default:
+      return { id, type: 'opaque', status, value: item };
+  }
+}
+
+function contentFromWire(parts: WireMessage['content'], settings: ItemSettings): MessageItem['content'] | undefined {
+  const { format, sampleRate } = settings;
+  const wireRate = sampleRateOf(format);
+  const content: MessageItem['content'] = [];
+  for (const part of parts) {
+    if (part.type === 'input_image') {
+      content.push({ type: 'opaque', value: part });
+      continue;
+    }
+    const spoken = part.type === 'input_audio' || part.type === 'output_audio' || part.type === 'audio';
+    if (!spoken) content.push({ type: 'text', text: part.text ?? '' });
+    else {
+      const samples = samplesFromBase64(part.audio ?? '', format);
+      if (samples === undefined) return undefined;
+      const audio = samples.length === 0 ? [] : [int16FromFloats(resample(samples, wireRate, sampleRate))];
+      const durationMs = (samples.length / wireRate) * 1000;
+      content.push({ type: 'audio', transcript: part.transcript ?? null, durationMs, audio, sampleRate, words: [] });
+    }
+  }
+  return content;
+}
+
+/** Converts an item to its wire form; with its audio and pictures only if a format is given for the audio. */
+export function wireItem(item: Item, soundFormat?: AudioFormat): ServerItem {
+  const base = { id: item.id, object: 'realtime.item' as const, status: item.status };
+  switch (item.type) {
+    case 'message':
+      return {
+        ...base,
+        type: 'message',
+        role: item.role,
+        content: wireContent(item, soundFormat),
+        ...aboutMessage(item),
+      };
+    case 'call':
+      return { ...base, type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
+    case 'call-output':
+      return { ...base, type: 'function_call_output', call_id: item.callId, output: item.output };
+    case 'opaque':
+      return { ...item.value, ...base, type: String(item.value['type']) };
+  }
+}
+
+function aboutMessage({ emotion, speaker }: MessageItem): Pick<ServerItem, 'x_dramatis'> {
+  return emotion === undefined && speaker === undefined ? {} : { x_dramatis: { emotion, speaker } };
+}
+
+function wireContent(item: MessageItem, soundFormat: AudioFormat | undefined): Record<string, unknown>[] {
+  const prefix = item.role === 'assistant' ? 'output' : 'input';
+  return item.content.map((part) => {
+    if (part.type === 'text') return { type: `${prefix}_text`, text: part.text };
+    if (part.type === 'opaque') return soundFormat === undefined ? withoutLongTexts(part.value) : part.value;
+    return {
+      type: `${prefix}_audio`,
+      transcript: part.transcript,
+      ...(soundFormat === undefined ? {} : { audio: wireAudio(part.audio, part.sampleRate, soundFormat) }),
+    };
+  });
+}
+
+/** Encodes kept audio as base64 of a format. */
+function wireAudio(blocks: readonly Int16Array[], sampleRate: number, format: AudioFormat): string {
+  const samples = concatSamples(blocks.map(floatsFromInt16));
+  return bytesFromSamples(resample(samples, sampleRate, sampleRateOf(format)), format).toString('base64');
 }

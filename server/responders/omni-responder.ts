@@ -10,10 +10,10 @@ import { EngineError } from '../../voices/engine.ts';
 import type { OmniModel, OmniPart, OmniAudio } from '../../voices/omni.ts';
 import { speechChunksOf, type OmniSpeakingRate } from '../../voices/omnis/omni-speech.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
-import { lettersIn } from '../session/contract/cues.ts';
+import { lettersIn } from '../session/contract/item.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../session/contract/responder.ts';
 import { openClauses } from '../../agents/guardrails/clauses.ts';
-import { Queue } from '../../voices/runtime/queue.ts';
+import { Queue } from '../../voices/runtime/streams.ts';
 
 export interface OmniResponderParts {
   readonly model: OmniModel;

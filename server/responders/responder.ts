@@ -7,7 +7,7 @@ import { openSpeechCache, type SpeechCache } from '../../voices/synthesis/speech
 import { phrases } from '../../voices/text/phrases.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
-import { lettersIn } from '../session/contract/cues.ts';
+import { lettersIn } from '../session/contract/item.ts';
 import type { FeltPhrase, SpokenPart, ReplyOptions, Responder } from '../session/contract/responder.ts';
 import { followPhrases } from './follow-phrases.ts';
 import { openScript } from './script.ts';

@@ -11,7 +11,7 @@ import { type PauseJudged, TurnTaking } from './turns/turn-taking.ts';
 import { type VoiceJudged, OwnVoiceDetector } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
 import type { Bounds, Ports } from './contract/ports.ts';
-import { Queue } from '../../voices/runtime/queue.ts';
+import { Queue } from '../../voices/runtime/streams.ts';
 import { Participants } from './history/participants.ts';
 import type { SessionContext } from './history/context.ts';
 import { Conversation, changeItems, fullProblem, type ItemCommand } from './history/conversation.ts';

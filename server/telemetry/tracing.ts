@@ -6,7 +6,7 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
 import { latencyComponents } from '../session/contract/turn-timings.ts';
-import { componentNames, engineNames } from './engines.ts';
+import { componentNames, engineNames } from './metrics.ts';
 import type { SessionFacts, Telemetry } from './telemetry.ts';
 
 /** Timeout of the final flush to a collector. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
-import { Queue } from '../../voices/runtime/queue.ts';
+import { Queue } from '../../voices/runtime/streams.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { vadFrames } from '../fakes/speech-frames.ts';
 import { itStopsWhenAborted, itSurvivesFaults, reason, type Opened, type Outcome, type Subject } from './upstream.ts';

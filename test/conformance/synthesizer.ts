@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { concatSamples, durationMs } from '../../voices/audio.ts';
 import { writeWav } from '../../voices/dsp/wav.ts';
-import { Queue } from '../../voices/runtime/queue.ts';
+import { Queue } from '../../voices/runtime/streams.ts';
 import type { Phrase, ReferenceVoice, SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import {
   itLetsGo,

@@ -1,6 +1,6 @@
 import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
 import { silence } from './vad.ts';
-import { untilAborted } from '../../voices/runtime/until-aborted.ts';
+import { untilAborted } from '../../voices/runtime/streams.ts';
 
 /**
  * Speaks at 100 ms per word, with word timings. The audio is a constant, or a tone if `sings` is set, for codecs that

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../voices/engine.ts';
-import { Queue } from '../../voices/runtime/queue.ts';
+import { Queue } from '../../voices/runtime/streams.ts';
 import { fallbackRecognizer } from '../../voices/recognition/fallback-recognizer.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import { fallbackSynthesizer } from '../../voices/synthesis/fallback-synthesizer.ts';

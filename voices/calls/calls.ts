@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.ts';
-import { untilAborted } from '../runtime/until-aborted.ts';
+import { untilAborted } from '../runtime/streams.ts';
 import type { ResolvedCallPolicy } from './call-policy.ts';
 import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
 import { Preempted, openLimiter, type Limiter } from './limiter.ts';

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { Queue } from '../runtime/queue.ts';
+import { Queue } from '../runtime/streams.ts';
 import { brokenOff, connectionFault, statusFault, type Upstream } from './http-faults.ts';
 
 export interface SocketRequest {

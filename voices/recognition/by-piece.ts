@@ -2,7 +2,7 @@ import type { EngineContext } from '../calls/context.ts';
 import type { Meter } from '../calls/calls.ts';
 import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { untilAborted } from '../runtime/until-aborted.ts';
+import { untilAborted } from '../runtime/streams.ts';
 import { checkRate } from '../audio.ts';
 import { readGrowingText, readModelText } from './model-text.ts';
 import { DecodeAhead, joinTexts, type DecodedText, type Urgency } from './decode-ahead.ts';

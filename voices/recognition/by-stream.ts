@@ -3,7 +3,7 @@ import type { Meter } from '../calls/calls.ts';
 import type { EngineContext } from '../calls/context.ts';
 import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { untilAborted } from '../runtime/until-aborted.ts';
+import { untilAborted } from '../runtime/streams.ts';
 import { readGrowingText, readModelText } from './model-text.ts';
 import { RetainedAudio, type LiveAudio } from './live-audio.ts';
 

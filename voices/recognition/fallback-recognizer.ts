@@ -1,7 +1,7 @@
 import { durationMs, type AudioFrame } from '../audio.ts';
 import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { ReplayableStream } from '../runtime/replay.ts';
+import { ReplayableStream } from '../runtime/streams.ts';
 import { resample } from '../dsp/resampler.ts';
 
 /** Longest utterance that is kept for the next engine; a longer one fails with its current engine. */

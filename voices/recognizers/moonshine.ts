@@ -8,7 +8,7 @@ import { checkRate } from '../audio.ts';
 import { DecodeAhead, type DecodeAheadOptions, type Urgency } from '../recognition/decode-ahead.ts';
 import { finalTranscript, confidenceOf, judge, withCommand, type Hypothesis } from '../recognition/hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
-import { untilAborted } from '../runtime/until-aborted.ts';
+import { untilAborted } from '../runtime/streams.ts';
 
 export interface MoonshineOptions {
   /** Decoding threads, each with a model of its own and one utterance at a time; default: half the processors. */

@@ -1,8 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { CarriedFault } from './carried-fault.ts';
-import { Queue } from './queue.ts';
-import { untilAborted } from './until-aborted.ts';
+import { Queue, untilAborted } from './streams.ts';
 
 /** Messages to and from an engine's process; see `process-serve.ts` for the other end. */
 export type ProcessMessage<Request> =

@@ -4,9 +4,8 @@ import type { EngineContext } from '../calls/context.ts';
 import { type PcmBlock, isFormatFault } from '../calls/pcm-stream.ts';
 import { type CallOptions, EngineError } from '../engine.ts';
 import { splitText } from '../text/phrases.ts';
-import { Queue } from '../runtime/queue.ts';
 import type { Phrase, SpeakOptions, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
-import { untilAborted } from '../runtime/until-aborted.ts';
+import { Queue, untilAborted } from '../runtime/streams.ts';
 import { withWordTimings, type SpeakingRate, speechUnits } from './estimated-word-timings.ts';
 import { badReply, type Upstream } from '../calls/http-faults.ts';
 

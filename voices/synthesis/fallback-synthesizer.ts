@@ -1,6 +1,6 @@
 import { durationMs } from '../audio.ts';
 import { EngineError } from '../engine.ts';
-import { ReplayableStream } from '../runtime/replay.ts';
+import { ReplayableStream } from '../runtime/streams.ts';
 import { resample } from '../dsp/resampler.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 

@@ -1,6 +1,6 @@
 import { durationMs } from '../audio.ts';
 import { resample } from '../dsp/resampler.ts';
-import { ReplayableStream } from '../runtime/replay.ts';
+import { ReplayableStream } from '../runtime/streams.ts';
 import { writingOf } from '../text/scripts.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { espeakMissing } from './espeak.ts';

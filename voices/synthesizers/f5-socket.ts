@@ -5,7 +5,7 @@ import { badReply, brokenOff, connectionFault } from '../calls/http-faults.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { languageTags } from '../text/language-tags.ts';
-import { Queue } from '../runtime/queue.ts';
+import { Queue } from '../runtime/streams.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 

@@ -6,8 +6,7 @@ import type { Toolbox } from '../../../agents/tools.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Cast, RestOfPhrase, ScriptPhrase } from './responder.ts';
-import type { CallItem, Item, MessageItem } from './item.ts';
-import type { PlacedCue } from './cues.ts';
+import type { CallItem, Item, MessageItem, PlacedCue } from './item.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Latency } from './turn-timings.ts';
 

@@ -9,8 +9,7 @@ import type { Emotion } from '../../../characters/emotion.ts';
 import type { CallOptions } from '../../../voices/engine.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import type { SpeechChunk } from '../../../voices/synthesizer.ts';
-import type { Speaker } from './item.ts';
-import type { WrittenCue } from './cues.ts';
+import type { Speaker, WrittenCue } from './item.ts';
 import type { TurnTimings } from './turn-timings.ts';
 
 /** A part of a reply as it is made: its source, its cost, its words, and after all words its tool calls. */

@@ -1,7 +1,7 @@
 import type { AudioFrame } from '../../../voices/audio.ts';
 import { Resampler } from '../../../voices/dsp/resampler.ts';
 import { createVadHysteresis, type SpeechEdge, type VadHysteresis } from '../../../voices/dsp/vad-hysteresis.ts';
-import { Queue } from '../../../voices/runtime/queue.ts';
+import { Queue } from '../../../voices/runtime/streams.ts';
 import type { Vad, VadStream } from '../../../voices/vad.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { SessionCommand } from '../contract/events.ts';

@@ -1,6 +1,6 @@
 import { concatSamples, durationMs, floatsFromInt16, type AudioFrame } from '../../../voices/audio.ts';
 import { EngineError } from '../../../voices/engine.ts';
-import { Queue } from '../../../voices/runtime/queue.ts';
+import { Queue } from '../../../voices/runtime/streams.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { Blocks, joined, addSound, type MessageItem, type SpokenContent, type Sounded } from '../contract/item.ts';
 import type { Problem } from '../contract/events.ts';

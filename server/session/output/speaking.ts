@@ -2,14 +2,13 @@ import { EngineError } from '../../../voices/engine.ts';
 import type { Feelings } from '../../../agents/feelings.ts';
 import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
-import type { CallItem, MessageItem, Sounded } from '../contract/item.ts';
+import type { CallItem, MessageItem, Sounded, PlacedCue } from '../contract/item.ts';
 import type { Problem, ReplyReason, ReplyRequest, ReplyStatus, SessionCommand } from '../contract/events.ts';
 import { repeatedRequest } from './repeated-reply.ts';
 import { SpeculativeReplies } from './speculative-replies.ts';
 import { EndedReplies } from './ended-replies.ts';
 import { Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from '../history/context.ts';
-import type { PlacedCue } from '../contract/cues.ts';
 import { messagesOf } from '../history/conversation.ts';
 import type { TurnTimings } from '../contract/turn-timings.ts';
 

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatModel, Message } from '../../../agents/chat.ts';
-import { isBrokenOff, nextByAddress, nextSpeaker, type Choice } from '../../../agents/scene/next-speaker.ts';
-import { speakerNamed } from '../../../agents/scene/speaker-named.ts';
+import {
+  isBrokenOff,
+  nextByAddress,
+  nextSpeaker,
+  type Choice,
+  speakerNamed,
+} from '../../../agents/scene/next-speaker.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { fakeChat } from '../actor/stand-ins.ts';
 

@@ -1,4 +1,4 @@
-import { Queue } from '../../../voices/runtime/queue.ts';
+import { Queue } from '../../../voices/runtime/streams.ts';
 import type { AudioFrame } from '../../../voices/audio.ts';
 import { openMoonshine } from '../../../voices/recognizers/moonshine.ts';
 import { resample } from '../../../voices/dsp/resampler.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, Socket, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '../../../eval/statistics.ts';
-import { Queue } from '../../../voices/runtime/queue.ts';
+import { Queue } from '../../../voices/runtime/streams.ts';
 
 /** Network conditions of the proxy. All can be changed while it runs. */
 export interface NetworkConditions {

@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
-import { FairReading } from '../../../server/connections/fair-reading.ts';
-import { socketTransport } from '../../../server/connections/socket-transport.ts';
+import { FairReading, socketTransport } from '../../../server/connections/socket-transport.ts';
 import { limits } from '../../../server/limits/limits.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { componentNames } from '../../../server/telemetry/engines.ts';
+import { componentNames } from '../../../server/telemetry/metrics.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { fakeEngines } from '../../fakes/engines.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../server/config/config.ts';
 import { startServer } from '../../../server/app/serve.ts';
-import { componentNames } from '../../../server/telemetry/engines.ts';
+import { componentNames } from '../../../server/telemetry/metrics.ts';
 import { latencyComponents } from '../../../server/session/contract/turn-timings.ts';
 import { WebSocket } from 'ws';
 import { record } from '../../rigs/serve-rig.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { concatSamples, Rechunker, type AudioFrame } from '../../../voices/audio.ts';
-import { Queue } from '../../../voices/runtime/queue.ts';
+import { Queue } from '../../../voices/runtime/streams.ts';
 import { openMoonshine } from '../../../voices/recognizers/moonshine.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../voices/recognizer.ts';
 import { openSilero } from '../../../voices/vads/silero.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
-import { Queue } from '../../../voices/runtime/queue.ts';
+import { Queue } from '../../../voices/runtime/streams.ts';
 import { adapter } from '../../../voices/recognizers/openai-transcriptions.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../voices/recognizer.ts';
 import { recognizerConformance } from '../../conformance/recognizer.ts';

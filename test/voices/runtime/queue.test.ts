@@ -1,6 +1,6 @@
 import * as fc from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
-import { Queue } from '../../../voices/runtime/queue.ts';
+import { Queue } from '../../../voices/runtime/streams.ts';
 
 async function all<Item>(queue: AsyncIterable<Item>): Promise<Item[]> {
   const items: Item[] = [];

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Queue } from '../../../voices/runtime/queue.ts';
-import { untilAborted } from '../../../voices/runtime/until-aborted.ts';
+import { Queue, untilAborted } from '../../../voices/runtime/streams.ts';
 
 describe('untilAborted', () => {
   const { signal } = new AbortController();

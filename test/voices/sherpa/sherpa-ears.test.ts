@@ -5,7 +5,7 @@ import path from 'node:path';
 import llamaTokenizer from 'llama-tokenizer-js';
 import { describe, expect, it } from 'vitest';
 import { concatSamples, type AudioFrame } from '../../../voices/audio.ts';
-import { Queue } from '../../../voices/runtime/queue.ts';
+import { Queue } from '../../../voices/runtime/streams.ts';
 import { findMoonshine } from '../../../voices/recognizers/moonshine.ts';
 import { adapter } from '../../../voices/sherpa/recognizer.ts';
 import { resample } from '../../../voices/dsp/resampler.ts';

@@ -10,7 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { EngineError, type CallOptions } from '../../engine.ts';
-import { Queue } from '../../runtime/queue.ts';
+import { Queue } from '../../runtime/streams.ts';
 import type { EngineContext } from '../context.ts';
 import { badReply, brokenOff } from '../http-faults.ts';
 import { grpcFault, type CallStage } from './triton-faults.ts';

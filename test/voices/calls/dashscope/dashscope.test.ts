@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../../../voices/audio.ts';
 import type { CallCost } from '../../../../voices/calls/calls.ts';
 import type { CallPolicy } from '../../../../voices/calls/call-policy.ts';
-import { Queue } from '../../../../voices/runtime/queue.ts';
+import { Queue } from '../../../../voices/runtime/streams.ts';
 import { adapter as ear } from '../../../../voices/recognizers/dashscope.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../../voices/recognizer.ts';
 import { adapter as mouth } from '../../../../voices/synthesizers/dashscope.ts';
