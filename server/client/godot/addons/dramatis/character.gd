@@ -185,7 +185,10 @@ func _open_microphone() -> void:
 		AudioServer.add_bus()
 		AudioServer.set_bus_name(index, MICROPHONE_BUS)
 		AudioServer.set_bus_mute(index, true)
-		AudioServer.add_bus_effect(index, AudioEffectCapture.new())
+		var capture := AudioEffectCapture.new()
+		# A frame may take long; what the user says meanwhile must not be lost.
+		capture.buffer_length = 1.0
+		AudioServer.add_bus_effect(index, capture)
 	_capture = AudioServer.get_bus_effect(index, 0)
 	var source := AudioStreamPlayer.new()
 	source.stream = AudioStreamMicrophone.new()
