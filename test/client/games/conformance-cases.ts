@@ -201,6 +201,15 @@ export const cases: Readonly<Record<string, readonly Input[]>> = {
     .also(render(240)).steps,
   'acts at the sample, withdraws, and passes on what it does not know': new Server()
     .begin(1)
+    .text({
+      type: 'x_dramatis.cue',
+      response_id: 'resp_1',
+      item_id: null,
+      kind: 'action',
+      text: 'smiles',
+      start_ms: 0,
+      samples: 0,
+    })
     .of(1, 'x_dramatis.action', { action_id: 'act_1', name: 'nod', args: {}, start_ms: 20, samples: 480 })
     .of(1, 'x_dramatis.action', {
       action_id: 'act_2',
