@@ -34,8 +34,8 @@ export class Moments {
       const placed = /** @type {Placed} */ (told);
       this.#waiting.push({ at: placed.samples, event: placed });
       this.#waiting.sort((one, other) => one.at - other.at);
-    } else if (event.type === 'playback.progress') this.#heard(event.itemId, (event.playedMs * WIRE_RATE) / 1000);
-    else if (event.type === 'playback.ended') this.#heard(event.itemId, Infinity);
+    } else if (event.type === 'playback.progress') this.#heard(event, (event.playedMs * WIRE_RATE) / 1000);
+    else if (event.type === 'playback.ended') this.#heard(event, Infinity);
     else if (event.type === 'playback.stopped') this.#forget(({ response_id: id }) => event.responseIds.includes(id));
     else if (event.type === 'playback.cut') this.#forget(({ item_id: id }) => id === event.itemId);
     else if (event.type === 'x_dramatis.resume') {
@@ -48,12 +48,14 @@ export class Moments {
   }
 
   /**
-   * @param {string} itemId
+   * @param {{ itemId: string, responseId: string }} item
    * @param {number} samples
    */
-  #heard(itemId, samples) {
-    const isDue = (/** @type {{ at: number, event: Placed }} */ { at, event }) =>
-      event.item_id === itemId && at <= samples;
+  #heard({ itemId, responseId }, samples) {
+    // A cue that comes before its item was opened names the response alone.
+    const isHere = (/** @type {Placed} */ { item_id: id, response_id: ofId }) =>
+      typeof id === 'string' ? id === itemId : ofId === responseId;
+    const isDue = (/** @type {{ at: number, event: Placed }} */ { at, event }) => at <= samples && isHere(event);
     const due = this.#waiting.filter(isDue);
     this.#waiting = this.#waiting.filter((each) => !isDue(each));
     for (const { event } of due) this.#onDue(event);

@@ -201,6 +201,15 @@ export const cases: Readonly<Record<string, readonly Input[]>> = {
     .also(render(240)).steps,
   'acts at the sample, withdraws, and passes on what it does not know': new Server()
     .begin(1)
+    .text({
+      type: 'x_dramatis.cue',
+      response_id: 'resp_1',
+      item_id: null,
+      kind: 'action',
+      text: 'smiles',
+      start_ms: 0,
+      samples: 0,
+    })
     .of(1, 'x_dramatis.action', { action_id: 'act_1', name: 'nod', args: {}, start_ms: 20, samples: 480 })
     .of(1, 'x_dramatis.action', {
       action_id: 'act_2',
@@ -217,6 +226,20 @@ export const cases: Readonly<Record<string, readonly Input[]>> = {
     .text({ type: 'x_dramatis.action_off', action_id: 'act_2', because: 'barge_in' })
     .end(1)
     .also(render(936), render(24)).steps,
+  'counts as heard what has left the buffers of the engine': new Server()
+    .begin(1)
+    .of(1, 'x_dramatis.visemes', shapes)
+    .of(1, 'x_dramatis.cue', { kind: 'action', text: 'nods', start_ms: 30, samples: 720 })
+    .sound(1, 0, 1_440)
+    .also({ do: 'latency', samples: 480 }, render(480))
+    .mouth(240)
+    .also(render(240))
+    .mouth(240)
+    .also(render(240), render(240))
+    .end(1)
+    .begin(2)
+    .sound(2, 0, 480)
+    .also(render(600), render(240), { do: 'interrupt' }, render(960)).steps,
   'knows no shapes where only the loudness is known': new Server()
     .begin(1)
     .of(1, 'x_dramatis.visemes', { basis: 'level', from: 0, visemes: [] })

@@ -89,6 +89,9 @@ class RecordedClient {
         return this.#socket?.break(input.code);
       case 'render':
         return this.#speaker?.render(input.samples);
+      case 'latency':
+        if (this.#speaker !== undefined) this.#speaker.latencySamples = input.samples;
+        return;
       case 'wait':
         return this.#clock.pass(input.ms);
       case 'say':
@@ -196,12 +199,24 @@ class FakeSocket implements TalkSocket {
   }
 }
 
-/** A loudspeaker without delay: it plays as much as the test says. */
+interface FakeItem {
+  readonly id: string;
+  queued: number;
+  rendered: number;
+  heard: number;
+  isComplete: boolean;
+}
+
+/** A loudspeaker that renders as much as the test says; it is heard `latencySamples` later. */
 class FakeSpeaker implements TalkSpeaker {
   readonly isRunning = true;
+  latencySamples = 0;
   readonly #listener: SpeakerListener;
   readonly #record: (call: Call) => void;
-  #items: { readonly id: string; queued: number; played: number; isComplete: boolean }[] = [];
+  #items: FakeItem[] = [];
+  /** What was rendered by the clock of rendered samples, one entry a sample. */
+  #rendered: (FakeItem | undefined)[] = [];
+  #heard = 0;
 
   constructor(listener: SpeakerListener, record: (call: Call) => void) {
     this.#listener = listener;
@@ -216,7 +231,7 @@ class FakeSpeaker implements TalkSpeaker {
     const sum = samples.reduce((total, sample) => total + sample * 32_768, 0);
     this.#record({ call: 'play', item: id, samples: samples.length, sum });
     const known = this.#items.find((item) => item.id === id);
-    if (known === undefined) this.#items.push({ id, queued: samples.length, played: 0, isComplete: false });
+    if (known === undefined) this.#items.push({ id, queued: samples.length, rendered: 0, heard: 0, isComplete: false });
     else known.queued += samples.length;
   }
 
@@ -227,7 +242,7 @@ class FakeSpeaker implements TalkSpeaker {
 
   async flush(): Promise<ReadonlyMap<string, number>> {
     this.#record({ call: 'stop' });
-    const played = new Map(this.#items.map((item) => [item.id, item.played / 24]));
+    const played = new Map(this.#items.map((item) => [item.id, item.heard / 24]));
     this.#items = [];
     return played;
   }
@@ -237,14 +252,23 @@ class FakeSpeaker implements TalkSpeaker {
   }
 
   render(samples: number): void {
-    let left = samples;
+    for (let count = 0; count < samples; count += 1) {
+      const next = this.#items.find((item) => item.queued > 0 || !item.isComplete);
+      const item = next !== undefined && next.queued > 0 ? next : undefined;
+      if (item !== undefined) {
+        item.queued -= 1;
+        item.rendered += 1;
+      }
+      this.#rendered.push(item);
+    }
+    const before = new Map(this.#items.map((item) => [item, item.heard]));
+    for (; this.#heard < this.#rendered.length - this.latencySamples; this.#heard += 1) {
+      const item = this.#rendered[this.#heard];
+      if (item !== undefined) item.heard += 1;
+    }
     for (let item = this.#items[0]; item !== undefined; item = this.#items[0]) {
-      const taken = Math.min(left, item.queued);
-      item.queued -= taken;
-      item.played += taken;
-      left -= taken;
-      if (taken > 0) this.#listener.onProgress(item.id, item.played / 24, 0);
-      if (item.queued > 0 || !item.isComplete) return;
+      if (item.heard > (before.get(item) ?? 0)) this.#listener.onProgress(item.id, item.heard / 24, 0);
+      if (!item.isComplete || item.queued > 0 || item.heard < item.rendered) return;
       this.#items.shift();
       this.#listener.onEnded(item.id);
     }

@@ -9,6 +9,8 @@ export type Input =
   | { readonly do: 'binary'; readonly frame: string }
   /** The loudspeaker takes this many samples at 24 kHz, or as many as there are. */
   | { readonly do: 'render'; readonly samples: number }
+  /** From now on the engine's own buffers hold this many samples: what is rendered is heard later. */
+  | { readonly do: 'latency'; readonly samples: number }
   | { readonly do: 'say'; readonly text: string }
   | { readonly do: 'audio'; readonly pcm16: string }
   | { readonly do: 'send'; readonly event: Readonly<Record<string, unknown>> & { readonly type: string } }

@@ -41,11 +41,18 @@ namespace Dramatis
             }
         }
 
-        public void Heard(string itemId, double samples)
+        public void Heard(string itemId, string responseId, double samples)
         {
-            var due = waiting.FindAll(each => each.At <= samples && each.Event.Text("item_id") == itemId);
+            var due = waiting.FindAll(each => each.At <= samples && IsIn(each.Event, itemId, responseId));
             waiting.RemoveAll(due.Contains);
             foreach (var each in due) onDue(each.Event);
+        }
+
+        /// <summary>A cue that comes before its item was opened names the response alone.</summary>
+        static bool IsIn(JsonObject told, string itemId, string responseId)
+        {
+            var item = told.Text("item_id");
+            return item == null ? told.Text("response_id") == responseId : item == itemId;
         }
 
         public void ForgetItem(string itemId) => waiting.RemoveAll(each => each.Event.Text("item_id") == itemId);

@@ -163,7 +163,7 @@ namespace Dramatis
             var heard = played + item.Base;
             Played(item.ResponseId, heard, false);
             talk.LipSync.Heard(itemId, item.ResponseId, heard);
-            talk.Moments.Heard(itemId, heard);
+            talk.Moments.Heard(itemId, item.ResponseId, heard);
         }
 
         void Ended(string itemId)
@@ -173,7 +173,7 @@ namespace Dramatis
             items.Remove(item);
             Played(item.ResponseId, item.Received, true);
             talk.LipSync.Ended(itemId);
-            talk.Moments.Heard(itemId, double.PositiveInfinity);
+            talk.Moments.Heard(itemId, item.ResponseId, double.PositiveInfinity);
             talk.Note(PlaybackKind.Ended, itemId, item.Received, null);
         }
 

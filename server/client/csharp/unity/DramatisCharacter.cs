@@ -1,4 +1,5 @@
-// Not compiled by the tests of Dramatis, which have no Unity: everything that can go wrong is in ../core, which they run.
+// The tests of Dramatis have no Unity: they compile this against stubs, and never run it. What can go wrong is in ../core, which
+// they run.
 using System;
 using System.Collections.Generic;
 using Dramatis;

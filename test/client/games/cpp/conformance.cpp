@@ -68,7 +68,8 @@ struct Client {
             Samples buffer(static_cast<std::size_t>(input["samples"].number()));
             talk.speaker().render(buffer.data(), static_cast<int>(buffer.size()));
             talk.update(0);
-        } else if (what == "say") talk.say(input["text"].text());
+        } else if (what == "latency") talk.speaker().setLatencySamples(static_cast<int>(input["samples"].number()));
+        else if (what == "say") talk.say(input["text"].text());
         else if (what == "audio") talk.sendAudio(fromBase64(input["pcm16"].text()));
         else if (what == "send") talk.send(input["event"]);
         else if (what == "interrupt") talk.interrupt();

@@ -59,6 +59,7 @@ sealed class Conformance : ITransport
                 talk.Speaker.Render(new float[10000], 0, (int)input.Number("samples"));
                 talk.Update(0);
                 break;
+            case "latency": talk.Speaker.LatencySamples = (int)input.Number("samples"); break;
             case "say": talk.Say(input.Text("text")); break;
             case "audio": talk.SendAudio(Convert.FromBase64String(input.Text("pcm16"))); break;
             case "send": talk.Send(input.Object("event")); break;

@@ -104,6 +104,7 @@ class Client:
 			"render":
 				talk.player.speaker.render(int(input.samples))
 				talk.update(0.0)
+			"latency": talk.player.speaker.latency_samples = int(input.samples)
 			"say": talk.say(input.text)
 			"audio": talk.link.send_audio(Marshalls.base64_to_raw(input.pcm16))
 			"send": talk.send(input.event)

@@ -31,9 +31,13 @@ public:
         }
     }
 
-    void heard(const std::string& itemId, double samples) {
+    void heard(const std::string& itemId, const std::string& responseId, double samples) {
         std::vector<Moment> due;
-        const auto isDue = [&](const Moment& each) { return each.at <= samples && each.event["item_id"].text() == itemId; };
+        // A cue that comes before its item was opened names the response alone.
+        const auto isHere = [&](const Json& event) {
+            return event["item_id"].isNull() ? event["response_id"].text() == responseId : event["item_id"].text() == itemId;
+        };
+        const auto isDue = [&](const Moment& each) { return each.at <= samples && isHere(each.event); };
         std::copy_if(waiting_.begin(), waiting_.end(), std::back_inserter(due), isDue);
         waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), isDue), waiting_.end());
         for (const auto& each : due) onDue_(each.event);

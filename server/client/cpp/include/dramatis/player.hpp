@@ -159,7 +159,7 @@ private:
         const std::string responseId = item->responseId;
         tell(responseId, heard, false);
         lips_.heard(id, responseId, heard);
-        moments_.heard(id, heard);
+        moments_.heard(id, responseId, heard);
     }
 
     void ended(const std::string id) {
@@ -169,7 +169,7 @@ private:
         forget(id);
         tell(item.responseId, item.received, true);
         lips_.ended(id);
-        moments_.heard(id, std::numeric_limits<double>::infinity());
+        moments_.heard(id, item.responseId, std::numeric_limits<double>::infinity());
         owner_.note({"ended", id, item.received});
     }
 

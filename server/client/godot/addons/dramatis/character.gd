@@ -34,8 +34,6 @@ signal connection_changed(change: Dictionary)
 var talk := Talk.new()
 
 var _socket: WebSocketPeer
-## Sent before the socket was open.
-var _early: Array = []
 var _capture: AudioEffectCapture
 var _microphone_position := 0.0
 var _microphone_last := 0.0
@@ -99,13 +97,13 @@ func mouth(table: Dictionary = VisemeTables.VRM) -> Variant:
 func _dial(query: String, protocols: PackedStringArray) -> void:
 	if _socket != null:
 		_socket.close(4000)
-	_early.clear()
 	_socket = WebSocketPeer.new()
 	_socket.inbound_buffer_size = INBOUND_BYTES
 	_socket.outbound_buffer_size = OUTBOUND_BYTES
 	_socket.max_queued_packets = MOST_QUEUED
 	_socket.supported_protocols = protocols
-	if _socket.connect_to_url(url.replace("http", "ws") + "/v1/realtime?" + query) != OK:
+	var address := "ws" + url.trim_prefix("http") if url.begins_with("http") else url
+	if _socket.connect_to_url(address + "/v1/realtime?" + query) != OK:
 		# Not from within the call that dials.
 		_socket_closed.call_deferred(1006)
 
@@ -185,7 +183,10 @@ func _open_microphone() -> void:
 		AudioServer.add_bus()
 		AudioServer.set_bus_name(index, MICROPHONE_BUS)
 		AudioServer.set_bus_mute(index, true)
-		AudioServer.add_bus_effect(index, AudioEffectCapture.new())
+		var capture := AudioEffectCapture.new()
+		# A frame may take long; what the user says meanwhile must not be lost.
+		capture.buffer_length = 1.0
+		AudioServer.add_bus_effect(index, capture)
 	_capture = AudioServer.get_bus_effect(index, 0)
 	var source := AudioStreamPlayer.new()
 	source.stream = AudioStreamMicrophone.new()

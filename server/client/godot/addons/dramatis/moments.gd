@@ -26,8 +26,13 @@ func take(told: Dictionary) -> void:
 			forget("action_id", [told.action_id])
 
 
-func heard(item_id: String, samples: float) -> void:
-	var is_due := func(each: Dictionary) -> bool: return each.at <= samples and Wire.text(each.event, "item_id") == item_id
+func heard(item_id: String, response_id: String, samples: float) -> void:
+	# A cue that comes before its item was opened names the response alone.
+	var is_here := func(event: Dictionary) -> bool:
+		if event.get("item_id") == null:
+			return Wire.text(event, "response_id") == response_id
+		return event.item_id == item_id
+	var is_due := func(each: Dictionary) -> bool: return each.at <= samples and is_here.call(each.event)
 	var ready := _waiting.filter(is_due)
 	_waiting = _waiting.filter(func(each: Dictionary) -> bool: return not is_due.call(each))
 	for each: Dictionary in ready:

@@ -159,7 +159,7 @@ func _on_heard(item_id: String, played: int) -> void:
 	var heard: int = played + item.base
 	_tell(item.response, heard, false)
 	lips.heard(item_id, item.response, heard)
-	moments.heard(item_id, heard)
+	moments.heard(item_id, item.response, heard)
 
 
 func _on_ended(item_id: String) -> void:
@@ -169,7 +169,7 @@ func _on_ended(item_id: String) -> void:
 	_items.erase(item)
 	_tell(item.response, item.received, true)
 	lips.ended(item_id)
-	moments.heard(item_id, INF)
+	moments.heard(item_id, item.response, INF)
 	noted.emit("ended", item_id, item.received, PackedByteArray())
 
 
