@@ -5,7 +5,7 @@ import { keptMessageOf, type JournalLine } from '../../journal/lines.ts';
 import { restore, type RestoredSession } from '../../journal/restore.ts';
 import type { ServerEvent } from '../../protocol/server-events.ts';
 import { toBeta } from '../../realtime/beta.ts';
-import { newId, wireItem } from '../../realtime/wire-event.ts';
+import { newId, wireItem } from '../../realtime/encode.ts';
 import type { Problem } from '../../session/contract/events.ts';
 import { openStream, type Line, type SocketDeps } from './open-stream.ts';
 import { hashOf, type ResumableSession } from './resumable-sessions.ts';
