@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { EvalError } from './eval-error.ts';
 import { createHash } from 'node:crypto';
-import { writeFileAtomic } from '../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../voices/runtime/files.ts';
 
 /** The folder of one run: `log.jsonl`, `audio/`, and the files computed from them. */
 export interface RunFolder extends AsyncDisposable {

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../../voices/engine.ts';
-import { searchedPart } from '../limits.ts';
+import { searchedPart, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { openBm25, type Ranked } from '../retrieval/bm25.ts';
 import type { Embedder } from './embedder.ts';
 import { openEmbeddingIndex } from './embedding-index.ts';
-import { searchTerms, topicTerms } from '../retrieval/words.ts';
 
 /** Index of texts searchable by words, and by embedding once their embeddings are computed. */
 export interface Hybrid {

@@ -1,6 +1,6 @@
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
-import { searchedPart } from '../limits.ts';
+import { searchedPart } from '../retrieval/words.ts';
 import { inventionsAfter } from './inventions.ts';
 import { oncePer } from '../once-per.ts';
 import { personaOf } from '../prompting/persona.ts';

@@ -1,9 +1,8 @@
 import MiniSearch from 'minisearch';
 import type { Ranked } from '../retrieval/bm25.ts';
-import { searchedPart } from '../limits.ts';
+import { searchedPart, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { openEmbeddingIndex } from '../embeddings/embedding-index.ts';
 import { fuse, rankingDepth } from '../embeddings/hybrid.ts';
-import { searchTerms, topicTerms } from '../retrieval/words.ts';
 
 /** A memory to be indexed. */
 export interface Memory {

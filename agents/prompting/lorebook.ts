@@ -1,6 +1,6 @@
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
-import { searchedPart } from '../limits.ts';
+import { searchedPart } from '../retrieval/words.ts';
 import { decoratorsOf, isDue, type Decorators } from './lore-decorators.ts';
 import { openMentions, type Keyed, type Mentions } from './lore-mentions.ts';
 import { estimateTokens } from '../llm/token-estimate.ts';

@@ -4,7 +4,7 @@ import type { CallOptions } from '../../voices/engine.ts';
 import type { Message } from '../chat.ts';
 import type { SharedEmbedder } from '../embeddings/shared-embedder.ts';
 import { openHybrid, type Hybrid } from '../embeddings/hybrid.ts';
-import { searchedPart } from '../limits.ts';
+import { searchedPart } from '../retrieval/words.ts';
 import { decoratorsOf } from './lore-decorators.ts';
 import { experienceCount, experiencesOf } from './recalled.ts';
 

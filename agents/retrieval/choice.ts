@@ -1,5 +1,7 @@
 import type { Message } from '../chat.ts';
-import { maxComparedReplies } from '../limits.ts';
+
+/** Latest replies that are compared with a line to be said, so that it is not said twice. */
+const maxComparedReplies = 200;
 
 /** Deterministic 32-bit hash of a text (FNV-1a). */
 export function hashOf(text: string): number {

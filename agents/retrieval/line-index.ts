@@ -1,8 +1,7 @@
 import type { DialoguePair } from '../../characters/card.ts';
-import { searchedPart } from '../limits.ts';
+import { searchedPart, searchTerms, isFrame } from './words.ts';
 import { openBm25 } from './bm25.ts';
 import { paraphrasesOfKey, messageKey } from './paraphrases.ts';
-import { searchTerms, isFrame } from './words.ts';
 
 /**
  * A line that may answer a user message, and its fit: 1 if the message is a trigger word for word, 0 if they have

@@ -1,4 +1,15 @@
 /**
+ * Characters of a message that retrieval, recall and the guardrail read: its end, which tells what is wanted now. More
+ * would cost every other session time, and finds nothing better.
+ */
+export const maxSearchedCharacters = 2_000;
+
+/** Returns the part of a message that is searched. */
+export function searchedPart(text: string): string {
+  return text.length <= maxSearchedCharacters ? text : text.slice(-maxSearchedCharacters);
+}
+
+/**
  * Splits a text into search terms: lower-case, contractions expanded, endings stemmed, plain synonyms merged, fillers
  * ("well", "um") left out. Chinese has no spaces, so its terms are single characters and pairs of neighbours.
  */

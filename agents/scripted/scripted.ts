@@ -3,7 +3,7 @@ import type { Character } from '../../characters/character.ts';
 import type { CharacterAgent, ReplyPart } from '../agent.ts';
 import type { Message } from '../chat.ts';
 import { languageOf } from '../language.ts';
-import { searchedPart } from '../limits.ts';
+import { searchedPart } from '../retrieval/words.ts';
 import { performanceScript } from '../output/performance.ts';
 import { isSameLine } from '../retrieval/choice.ts';
 import { indexLines, type FindLines } from '../retrieval/line-index.ts';

@@ -25,7 +25,7 @@ const commands = {
   leaderboard: { help: 'print the papers’ tables, with your runs', load: () => import('./leaderboard.ts') },
   agreement: { help: 'measure how well a judge agrees with people (appendix B)', load: () => import('./agreement.ts') },
   'judge-check': {
-    help: 'test a judge on answers of which one is known to be worse',
+    help: 'test a judge on pairs of answers, one known to be worse',
     load: () => import('./judge-check.ts'),
   },
 } as const;

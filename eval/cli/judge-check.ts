@@ -5,10 +5,10 @@ import { openRunFolder } from '../run-folder.ts';
 import { openRunLog, readRunLog } from '../run-log.ts';
 import { limitsOf } from '../judge/judge-flags.ts';
 import { parseFlags, textFlag } from '../../server/terminal/flags.ts';
-import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../voices/runtime/files.ts';
 import { jsonText } from '../../server/terminal/text.ts';
 import { benchmarkNamed, taskFlag } from './benchmarks.ts';
-import { runLogged } from './execute.ts';
+import { runLogged } from './run.ts';
 
 /** `dramatis eval judge-check`: tests a judge where it is known what is better, before its scores are trusted. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {

@@ -3,7 +3,7 @@ import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
 import { limitsOf } from '../judge/judge-flags.ts';
 import { readKnownRun } from './benchmarks.ts';
-import { execute } from './execute.ts';
+import { execute } from './run.ts';
 import { flagOf, onlyPositional, parseFlags, textFlag } from '../../server/terminal/flags.ts';
 
 /** `dramatis eval resume RUN`. */

@@ -3,7 +3,13 @@ import { parseFlags, requireFlag, requireNone } from '../../server/terminal/flag
 import type { EvalHost } from '../host.ts';
 import { limitsOf } from '../judge/judge-flags.ts';
 import { benchmarkNamed, taskFlag } from './benchmarks.ts';
-import { execute } from './execute.ts';
+import { openProgressBar, type ProgressBar } from '../../server/terminal/progress-bar.ts';
+import { openBudget, machineClock } from '../limits.ts';
+import { EvalError } from '../eval-error.ts';
+import { openRunFolder, type RunFolder } from '../run-folder.ts';
+import { openRunLog, readRunLog, type RunLog, type RunRecord } from '../run-log.ts';
+import { noPriorResults, runTask, type RunProgress } from '../runner.ts';
+import type { AnyBenchmark, OpenedRun } from '../benchmark.ts';
 
 /** `dramatis eval run`. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
@@ -21,4 +27,107 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   const config = await benchmark.configure(parsed);
   const limits = limitsOf(parsed.values);
   return execute({ benchmark, config, folder, resume: false, secrets: parsed.secrets, ...limits }, host);
+}
+
+export interface ExecuteOptions {
+  readonly benchmark: AnyBenchmark;
+  readonly config: unknown;
+  readonly folder: string;
+  readonly resume: boolean;
+  /** Server settings that hold keys; kept apart because the configuration is written to the log. */
+  readonly secrets: Readonly<Record<string, string | boolean>>;
+  readonly maxDollars?: number | undefined;
+  readonly maxMinutes?: number | undefined;
+}
+
+/**
+ * Performs a run, or the rest of one, and prints its scores. Resolves to the exit status: 0 if nothing is left to do.
+ */
+export async function execute(options: ExecuteOptions, host: EvalHost): Promise<number> {
+  const { benchmark, config, resume } = options;
+  await using folder = await openRunFolder(options.folder);
+  const before = resume ? await readRunLog(folder.logFile) : undefined;
+  const log = await openRunLog(folder.logFile, { fresh: !resume });
+  const at = (): string => new Date().toISOString();
+  let ended: string;
+  try {
+    const { secrets } = options;
+    await using run = await benchmark.open(config, folder.path, host, { secrets, outputs: before?.outputs });
+    for (const problem of run.problems.slice(0, 10)) host.print(`data: ${problem}`);
+    if (run.problems.length > 10)
+      host.print(`data: ${run.problems.length - 10} more problems; see \`eval data check\``);
+    if (before !== undefined && before.header.data.hash !== run.header.data.hash)
+      throw new EvalError(
+        'data',
+        'The data has changed since the run began. Restore it, or start a new run in another folder.',
+      );
+    ended = await runLogged(run, before, { folder, log, limits: options, host });
+    await log.append({ event: 'ended', at: at(), reason: ended });
+  } catch (fault) {
+    if (!host.signal.aborted) throw fault;
+    await log.append({ event: 'ended', at: at(), reason: 'interrupted' });
+    ended = 'interrupted';
+  } finally {
+    await log.close();
+  }
+  return conclude(benchmark, options.folder, ended, host);
+}
+
+/** Appends a new run's header to its log, or that it is resumed, and does what `before` lacks, with a progress bar. */
+export async function runLogged(
+  { task, header, concurrency }: Pick<OpenedRun, 'task' | 'header' | 'concurrency'>,
+  before: RunRecord | undefined,
+  { folder, log, limits, host }: LoggedOptions,
+): Promise<string> {
+  await log.append(before === undefined ? header : { event: 'resumed', at: new Date().toISOString() });
+  const known = before ?? noPriorResults;
+  const progress = openRunProgress(host);
+  try {
+    return await runTask(task, known, {
+      log,
+      audio: folder.audio,
+      budget: openBudget(limits, { clock: machineClock, spentDollars: known.spentDollars }),
+      clock: machineClock,
+      signal: host.signal,
+      concurrency,
+      onProgress: (state) => progress.show(state),
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+interface LoggedOptions {
+  readonly folder: RunFolder;
+  readonly log: RunLog;
+  readonly limits: { readonly maxDollars?: number | undefined; readonly maxMinutes?: number | undefined };
+  readonly host: EvalHost;
+}
+
+/** Opens the progress bar of a run, with failures and cost so far. */
+function openRunProgress(host: EvalHost): { show(state: RunProgress): void; end(): void } {
+  let bar: ProgressBar | undefined;
+  return {
+    show({ total, done, failed, doneNow, spentDollars }) {
+      bar ??= openProgressBar({
+        already: done - doneNow,
+        target: host.progress,
+        now: () => machineClock.now(),
+      });
+      const cost = spentDollars === 0 ? '' : `$${spentDollars.toFixed(2)}`;
+      bar.show({ done, of: total, facts: [`${done}/${total}`, failed === 0 ? '' : `${failed} failed`, cost] });
+    },
+    end: () => bar?.end(),
+  };
+}
+
+async function conclude(benchmark: AnyBenchmark, folder: string, ended: string, host: EvalHost): Promise<number> {
+  const view = await benchmark.read(folder);
+  await benchmark.writeResults(view);
+  host.print(benchmark.summary(view).text);
+  const left = view.record.failures.length;
+  if (ended !== 'finished') host.print(`\nNot finished: ${ended}. Continue with: dramatis eval resume ${folder}`);
+  else if (left > 0) host.print(`\n${left} tasks failed. Retry them with: dramatis eval resume ${folder}`);
+  else host.print(`\nFor a report: dramatis eval report ${folder}`);
+  return ended === 'finished' && left === 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { textFlag, UsageError } from '../../server/terminal/flags.ts';
-import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../voices/runtime/files.ts';
 import type { Exported } from '../benchmark.ts';
 import type { EvalHost } from '../host.ts';
 

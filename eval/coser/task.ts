@@ -62,10 +62,10 @@ export const coserTask: TextTask<CoserConfig, Circumstance, ActedScene> = {
       help: 'corrected for length, 0 to 100',
       digits: 2,
     })),
-    { key: 'case', label: 'Scene', help: 'mean of the four, of scenes that have all', digits: 2 },
+    { key: 'case', label: 'Scene', help: 'mean of the four, over scenes that have all four', digits: 2 },
     { key: 'paper', label: 'Paper’s formula', help: 'the same by 100 − Σ + 1.5R, not limited', digits: 2 },
-    { key: 'bleu', label: 'BLEU', help: 'of the whole scene against the original', scale: 100, digits: 2 },
-    { key: 'rouge-l', label: 'ROUGE-L', help: 'of the whole scene against the original', scale: 100, digits: 2 },
+    { key: 'bleu', label: 'BLEU', help: 'whole scene compared with the original', scale: 100, digits: 2 },
+    { key: 'rouge-l', label: 'ROUGE-L', help: 'whole scene compared with the original', scale: 100, digits: 2 },
     { key: 'messages', label: 'Messages', help: 'of characters, in a scene', digits: 1 },
     {
       key: 'by-chance',

@@ -1,4 +1,7 @@
 import path from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { z } from 'zod';
 import { type DialogueAgent, speechRoleTask, type DialogueScorer } from './data/task.ts';
 import { storedAgent, openOutputs } from '../agents/stored-agent.ts';
 import { wireAgent } from '../agents/wire-agent.ts';
@@ -6,16 +9,15 @@ import { machineClock, openEndpoint } from '../limits.ts';
 import type { OpenedRun, OpenOptions } from '../benchmark.ts';
 import { EvalError } from '../eval-error.ts';
 import { keyIn, type EvalHost, type HostedReference } from '../host.ts';
-import { buildHeader } from '../run-header.ts';
+import { buildHeader, type RunHeader } from '../run-log.ts';
 import { openJudge } from '../judge/judge.ts';
-import type { RunHeader } from '../run-log.ts';
 import { seededRandom } from '../statistics.ts';
 import { characterIdOf, instructionsFor, readRoleClips, writePacks } from './data/character-packs.ts';
 import { judgeScorer } from './judging/judge-scorer.ts';
 import { openProtocol, type Protocol } from './judging/protocols.ts';
 import type { RunConfig } from './run-config.ts';
-import { recordingsHash } from './data/recordings.ts';
 import { readTestData, type DialogueSample, type TestData } from './data/test-data.ts';
+import { hashFile, writeFileAtomic } from '../../voices/runtime/files.ts';
 
 const retryable = { clock: machineClock, random: seededRandom(7) };
 
@@ -218,4 +220,37 @@ export function headerOf(
     seeds: { bootstrap: config.seed },
     data: { hash: data.hash, samples: samples.length },
   });
+}
+
+/** Known hashes by path, valid while size and times of the file stay as they were. */
+const recordingHashes = z.record(z.string(), z.object({ stamp: z.string(), sha256: z.string() }));
+
+/**
+ * Hashes every recording of the samples: size and SHA-256, by sample, side and turn, so that the data may move. A missing
+ * recording counts as such. Hashes of unchanged files come from the cache file.
+ */
+async function recordingsHash(samples: readonly DialogueSample[], cacheFile: string): Promise<string> {
+  const known = await readFile(cacheFile, 'utf8')
+    .then((text) => recordingHashes.parse(JSON.parse(text)))
+    .catch((): z.infer<typeof recordingHashes> => ({}));
+  const current: z.infer<typeof recordingHashes> = {};
+  const hash = createHash('sha256');
+  for (const { id, input, target } of samples) {
+    for (const [side, turns] of [['user', input.turns] as const, ['role', target.turns] as const]) {
+      for (const [turn, { speech }] of turns.entries()) {
+        const facts = speech === null ? undefined : await stat(speech).catch(() => undefined);
+        if (speech === null || facts === undefined) {
+          hash.update(JSON.stringify([id, side, turn, null]));
+          continue;
+        }
+        const stamp = [facts.size, facts.mtimeMs, facts.ctimeMs].join(' ');
+        const cached = known[speech];
+        const sha256 = cached?.stamp === stamp ? cached.sha256 : await hashFile(speech);
+        current[speech] = { stamp, sha256 };
+        hash.update(JSON.stringify([id, side, turn, facts.size, sha256]));
+      }
+    }
+  }
+  await writeFileAtomic(cacheFile, JSON.stringify(current));
+  return hash.digest('hex');
 }

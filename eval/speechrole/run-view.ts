@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../voices/runtime/files.ts';
 import { type AudioStore, runPaths } from '../run-folder.ts';
 import { EvalError } from '../eval-error.ts';
 import { readRunLog, type RunRecord } from '../run-log.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { numberFlag, type FlagFacts } from '../../server/terminal/flags.ts';
-import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../voices/runtime/files.ts';
 import type { Benchmark, CheckedData } from '../benchmark.ts';
 import { requirePassedCheck } from '../judge/passed-check.ts';
 import { checkFile, openTextCheck } from './check.ts';
@@ -15,7 +15,7 @@ import { compareTextRuns, textLeaderboard, textSummaryText } from './tables.ts';
 import type { LoadedData, SampleFacts, TextTask, Verdict } from './text-task.ts';
 
 const readingFlags = {
-  parser: { type: 'string', value: 'WHICH', help: 'tolerant or strict (default: that of the run)' },
+  parser: { type: 'string', value: 'WHICH', help: 'tolerant or strict (default: as in the run)' },
 } as const satisfies Record<string, FlagFacts>;
 
 /** A benchmark of text for the commands. */
@@ -98,7 +98,7 @@ function checksOf<Config extends TextConfig, Facts extends SampleFacts, Output>(
   return {
     checkFlags: {
       ...task.flags,
-      items: { type: 'string', value: 'N', help: 'items of which the judge gets every probe (default 16)' },
+      items: { type: 'string', value: 'N', help: 'number of items to probe the judge with (default 16)' },
     },
     openCheck(line, _folder, host) {
       const items = numberFlag(line.values['items'], 'items', { min: 1, isWhole: true }) ?? 16;

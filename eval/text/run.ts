@@ -4,8 +4,7 @@ import type { OpenedRun, OpenOptions, ReadingValues, ReadRun } from '../benchmar
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
 import { runPaths } from '../run-folder.ts';
-import { buildHeader } from '../run-header.ts';
-import { readRunLog, type RunHeader } from '../run-log.ts';
+import { buildHeader, readRunLog, type RunHeader } from '../run-log.ts';
 import type { Sample, Task } from '../task.ts';
 import type { TextConfig } from './config.ts';
 import { textScorer, verdictsOf } from './judging.ts';

@@ -107,9 +107,13 @@ export const wikiRole: TextTask<WikiRoleConfig, WikiRoleFacts, WikiRoleOutput> =
   metrics: [
     { key: 'consistency', label: 'Cons.', help: 'share of replies that name the role, mean over turns' },
     { key: 'knowledge', label: 'Know.', help: 'grade from 1 to 10, mean over turns', digits: 2 },
-    { key: 'rejection', label: 'Rej.', help: 'share of turns whose refusal, or none, is right' },
-    { key: 'precision', label: 'Rej. precision', help: 'of the refusals, those of what the role cannot know' },
-    { key: 'recall', label: 'Rej. recall', help: 'of what the role cannot know, the share refused' },
+    { key: 'rejection', label: 'Rej.', help: 'share of turns that are rightly refused or rightly answered' },
+    {
+      key: 'precision',
+      label: 'Rej. precision',
+      help: 'share of refusals that are right: the role cannot know the answer',
+    },
+    { key: 'recall', label: 'Rej. recall', help: 'share of questions that the role cannot know and refuses' },
     { key: 'base', label: 'base rate', help: 'share of questions that the role cannot know' },
     { key: 'consistency_roles', from: 'consistency', label: 'Cons., roles', help: 'mean over roles', by: 'groups' },
     {

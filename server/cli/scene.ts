@@ -24,7 +24,7 @@ import { noteLine, outputOf, tellIfSlow } from '../terminal/text.ts';
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('scene', 'ID [--out FILE] [--turns N]', args, {
     out: { type: 'string', value: 'FILE', help: 'WAV file to write; - for standard output' },
-    turns: { type: 'string', value: 'N', help: 'most turns to play (default: that of the scene)' },
+    turns: { type: 'string', value: 'N', help: 'maximum number of turns (default: as in the scene)' },
   });
   if (parsed === undefined) return 0;
   const cast = await readCast(parsed.config);

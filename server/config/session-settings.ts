@@ -26,7 +26,7 @@ export const limitSettings = {
     .default(60)
     .register(facts, { help: 'longest session' }),
   maxSessionsPerKey: numeric(count.max(10_000).optional()).register(facts, {
-    shown: 'half of them; all if there is one key',
+    shown: 'half of DRAMATIS_MAX_SESSIONS; all if there is one key',
     help: 'concurrent sessions with one key, or with client secrets made with it',
   }),
   maxSessionsPerAddress: numeric(count.max(10_000)).default(32).register(facts, {
@@ -47,8 +47,8 @@ export const limitSettings = {
     .default(1_024)
     .register(facts, { help: 'disk space of imported characters, in MiB' }),
   maxRequestsPerKey: numeric(count.max(10_000).optional()).register(facts, {
-    shown: 'half of them; all if there is one key',
-    help: 'of these, requests with one key',
+    shown: 'half of DRAMATIS_MAX_REQUESTS; all if there is one key',
+    help: 'concurrent requests with one key',
   }),
   maxEventsPerSecond: numeric(count.max(100_000)).default(200).register(facts, {
     help: 'average events per second from one client; bursts of ten times as many',

@@ -46,7 +46,7 @@ export const groups = {
     }),
     allowedHosts: list.prefault([]).register(facts, {
       value: 'HOSTS',
-      help: 'host names, besides those of this machine, under which a server without keys answers, comma-separated',
+      help: 'additional host names that a server without keys answers to, comma-separated',
       more: 'Such as the name of a reverse proxy. A web page under another name is refused (DNS rebinding).',
     }),
     trustProxy: numeric(z.number().int().min(0).max(10)).default(0).register(facts, {
@@ -138,7 +138,7 @@ export const groups = {
   'Local models': {
     speakerEncoder: text.optional().register(facts, {
       value: 'FILE',
-      help: 'ONNX file of CAM++ or WavLM-large SV: tells speakers apart',
+      help: 'ONNX file of CAM++ or WavLM-large SV, to distinguish speakers',
       more: 'See [Voices](../voices/VOICES.md).',
     }),
     speakerEncoderHash: sha256.register(facts, {

@@ -12,7 +12,7 @@ import type { Memories } from '../memory/memories.ts';
 import type { SessionMemory } from '../memory/session-memory.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { openConnection, type Connection, type ConnectionParts, type OpenedSession } from '../realtime/connection.ts';
-import { newId } from '../realtime/wire-event.ts';
+import { newId } from '../realtime/encode.ts';
 import type { Client, Peer } from '../realtime/peer.ts';
 import { trackCastChange, type CastChange, type Casting } from '../realtime/wire-scene.ts';
 import { sessionIn, type WireSession } from '../realtime/wire-session.ts';

@@ -2,7 +2,7 @@ import type { ServerEvent } from '../protocol/server-events.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pcmFormat, type AudioFormat } from './audio-format.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import { newId } from './wire-event.ts';
+import { newId } from './encode.ts';
 
 type Fields = Record<string, unknown>;
 

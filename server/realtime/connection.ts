@@ -14,11 +14,11 @@ import type { Conversation } from '../session/history/conversation.ts';
 import { Session, type SessionEngines, type SessionParts } from '../session/session.ts';
 import { betaStart, toBeta } from './beta.ts';
 import { decodeEvent, decodeText, type DecodeContext, type Decoded } from './decode.ts';
-import { createEncoder } from './encode.ts';
+import { conversationEvents, type KnownSession, newId, audioDelta, isAudio, type OutgoingAudio } from './encode.ts';
+import { responseEvents, type EncodedSession, type OpenResponse } from './encode-response.ts';
 import type { Client, InputRateLimit, Peer, RateLimitVerdict } from './peer.ts';
-import { newId, audioDelta, isAudio, type OutgoingAudio } from './wire-event.ts';
 import { castingToStart, noScenes, castOf, type CastScene, type Casting } from './wire-scene.ts';
-import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
+import { echoOf, mergeSession, newWireSession, sessionIn, settingsOf, type WireSession } from './wire-session.ts';
 
 /** Everything that one connection needs to hold a conversation. */
 export interface ConnectionParts {
@@ -237,4 +237,23 @@ function sessionToStart({ casting, client, ...parts }: ConnectionParts, id: stri
   });
   const wanted = startWith === undefined ? fresh : mergeSession(fresh, startWith, casting.character);
   return 'code' in wanted ? fresh : wanted;
+}
+
+/** Returns an encoder to GA for one session: each session event becomes the wire events that it requires. */
+function createEncoder(
+  opened: WireSession,
+  client: Client = {},
+): (event: SessionEvent) => (WireEvent | OutgoingAudio)[] {
+  const responses = new Map<string, OpenResponse>();
+  let session = { ...client, ...encodedSession(opened) };
+  return (event) => {
+    if ('replyId' in event) return responseEvents(event, responses, session);
+    // An update takes effect here in its place among the events, not when the client sent it.
+    if (event.type === 'updated') session = { ...client, ...encodedSession(sessionIn(event)) };
+    return conversationEvents(event, session);
+  };
+}
+
+function encodedSession({ id, audio }: WireSession): EncodedSession & KnownSession {
+  return { id, voice: audio.output.voice, inputFormat: audio.input.format, outputFormat: audio.output.format };
 }

@@ -9,7 +9,7 @@ import { fromBeta } from './beta.ts';
 import type { ResponseEcho } from './encode-response.ts';
 import { frameProblem, measureFrame, misplacedMedia, type FrameSize } from './frame-size.ts';
 import type { Client, RateLimitVerdict } from './peer.ts';
-import { itemFromWire, samplesFromBase64 } from './wire-event.ts';
+import { itemFromWire, samplesFromBase64 } from './encode.ts';
 import { castOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';
 import { mergeTools, toolboxOf } from './wire-tools.ts';
 import { badFormat, mergeSession, oneModality, settingsOf, type WireSession } from './wire-session.ts';

@@ -4,7 +4,7 @@ import { errorTable } from '../session/contract/errors.ts';
 import type { ReplyEnd, SessionEvent } from '../session/contract/events.ts';
 import { type AudioFormat, ReplyAudio } from './audio-format.ts';
 import type { Client } from './peer.ts';
-import { type OutgoingAudio, wireItem } from './wire-event.ts';
+import { type OutgoingAudio, wireItem } from './encode.ts';
 import { wireVisemes, wireSamplesOf } from './wire-visemes.ts';
 
 /** A response that still needs its `response.done`. */

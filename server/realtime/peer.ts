@@ -1,6 +1,6 @@
 import type { Problem } from '../session/contract/events.ts';
 import type { ServerEvent } from '../protocol/server-events.ts';
-import type { OutgoingAudio } from './wire-event.ts';
+import type { OutgoingAudio } from './encode.ts';
 
 /** The other end of a connection, on any transport. */
 export interface Peer {

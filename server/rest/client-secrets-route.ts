@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Engines } from '../engines/engines.ts';
 import { sessionPatchSchema } from '../protocol/client-events.ts';
 import { betaSession, clientSecretFromBeta, transcriptionSecretFromBeta } from '../realtime/beta.ts';
-import { newId } from '../realtime/wire-event.ts';
+import { newId } from '../realtime/encode.ts';
 import { echoOf, mergeSession, newWireSession, type WireSession } from '../realtime/wire-session.ts';
 import type { Problem } from '../session/contract/events.ts';
 import { jsonBytes, type ClientSecrets } from '../http/client-secrets.ts';

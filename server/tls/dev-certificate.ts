@@ -2,7 +2,7 @@ import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { generate } from 'selfsigned';
-import { writeFileAtomic } from '../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../voices/runtime/files.ts';
 
 /** Certificate and private key in PEM. */
 export interface TlsCredentials {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { loadCharacter, type Character } from '../../characters/character.ts';
 import { openConnection, type ConnectionParts } from '../../server/realtime/connection.ts';
-import { newId, audioDelta } from '../../server/realtime/wire-event.ts';
+import { newId, audioDelta } from '../../server/realtime/encode.ts';
 import type { Client, Peer } from '../../server/realtime/peer.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';

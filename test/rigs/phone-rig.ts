@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { MediaStream, telephoneSession } from '../../server/transports/phone/media-stream.ts';
 import type { TwilioCommand } from '../../server/transports/phone/messages.ts';
 import { floatsFromG711, g711FromFloats } from '../../voices/dsp/g711.ts';
-import type { OutgoingAudio } from '../../server/realtime/wire-event.ts';
+import type { OutgoingAudio } from '../../server/realtime/encode.ts';
 import { settle } from '../fakes/clock.ts';
 import type { fakeEngines } from '../fakes/engines.ts';
 import { recordConnection } from './connection-rig.ts';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Duplex, Writable } from 'node:stream';
 import { concatSamples, pcm16FromFloats, type AudioFrame } from '../audio.ts';
-import { writeFileAtomic } from '../runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../runtime/files.ts';
 import { highestSampleRate, lowestSampleRate } from './resampler.ts';
 
 /** The bytes are not a WAV, or one of a kind that `wavFrames` does not read. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { readAudioFile } from '../dsp/audio-file.ts';
 import type { CallOptions } from '../engine.ts';
 import { detectVoice } from '../recognition/transcribe-recording.ts';
-import { hashFile, hashOf } from '../runtime/hash.ts';
+import { hashFile, hashOf } from '../runtime/files.ts';
 import { resample } from '../dsp/resampler.ts';
 import type { Vad } from '../vad.ts';
 import { wavBytes } from '../dsp/wav.ts';

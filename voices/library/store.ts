@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
 import { takeProcessLock } from '../runtime/process-lock.ts';
-import { draftEnding, writeFileAtomic } from '../runtime/write-file-atomic.ts';
+import { draftEnding, writeFileAtomic } from '../runtime/files.ts';
 import { sourceSchema, VoiceError, voiceIdSchema, voiceSchema, type VoiceRecord, type VoiceSource } from './record.ts';
 
 /** The voices of one data folder. Files are renamed into place, so that a kill leaves either the old or the new one. */

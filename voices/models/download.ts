@@ -1,7 +1,7 @@
 import { constants, ftruncateSync, writeFileSync } from 'node:fs';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { hashFile } from '../runtime/hash.ts';
+import { hashFile } from '../runtime/files.ts';
 import { asFault, DownloadFault, faultOfStatus } from './download-fault.ts';
 import type { HttpAnswer, HttpClient } from './http-get.ts';
 import { ModelError } from './model-error.ts';

@@ -1,8 +1,7 @@
 import { mkdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { hashFile } from '../runtime/hash.ts';
+import { hashFile, writeFileAtomic } from '../runtime/files.ts';
 import { takeProcessLock } from '../runtime/process-lock.ts';
-import { writeFileAtomic } from '../runtime/write-file-atomic.ts';
 import type { CatalogueDownload, CatalogueModel } from './catalogue.ts';
 import { download, type DownloadOptions } from './download.ts';
 import type { HttpClient } from './http-get.ts';

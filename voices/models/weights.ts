@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { EngineError } from '../engine.ts';
-import { hashFile } from '../runtime/hash.ts';
+import { hashFile } from '../runtime/files.ts';
 
 /** A file or folder of weights that the user provides. */
 export const weightsSchema = z.strictObject({

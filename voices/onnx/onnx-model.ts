@@ -1,6 +1,6 @@
 import { EngineError } from '../engine.ts';
 import type { ExecutedModel } from './execution.ts';
-import { hashFile } from '../runtime/hash.ts';
+import { hashFile } from '../runtime/files.ts';
 import { oneThread, openModelSession, type ModelSession } from './model-session.ts';
 
 /** A model file that the user provides. */

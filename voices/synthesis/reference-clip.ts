@@ -4,7 +4,7 @@ import { basename, dirname, join, parse } from 'node:path';
 import type { Meter } from '../calls/calls.ts';
 import { EngineError } from '../engine.ts';
 import { resample } from '../dsp/resampler.ts';
-import { writeFileAtomic } from '../runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../runtime/files.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
 import { readWav, wavBytes, WavFormatError } from '../dsp/wav.ts';
 import { pathOnServer } from './default-clip.ts';

@@ -54,14 +54,14 @@ const flags = {
   },
   'key-env': { type: 'string', value: 'NAME', help: 'environment variable that contains its key' },
   prices: { type: 'string', value: 'IN,OUT', help: 'US dollars per million tokens, for --max-cost' },
-  prompts: { type: 'string', value: 'DIR', help: 'prompts to use in place of those with the same name' },
+  prompts: { type: 'string', value: 'DIR', help: 'folder of prompts that replace the built-in ones of the same name' },
   'chunk-tokens': { type: 'string', value: 'N', help: 'tokens of a chunk (coser 8192, novel 2000)' },
   concurrency: { type: 'string', value: 'N', help: 'concurrent calls (default 8)' },
   retries: { type: 'string', value: 'N', help: 'retries of failed calls (default 4)' },
   limit: { type: 'string', value: 'N', help: 'only the first N records of the input' },
-  only: { type: 'string', value: 'STAGE', help: 'only this stage, on what the stages before have left' },
+  only: { type: 'string', value: 'STAGE', help: 'run only this stage, on the output of the stages before it' },
   'max-cost': { type: 'string', value: 'USD', help: 'stop when the calls have cost this much' },
-  'dry-run': { type: 'boolean', help: 'call nothing: count records, calls, tokens and cost' },
+  'dry-run': { type: 'boolean', help: 'make no calls; count records, calls, tokens and cost' },
 } as const satisfies Record<string, FlagFacts>;
 
 /** `dramatis data build NAME --in PATH --out DIR`. */

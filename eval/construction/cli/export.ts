@@ -28,8 +28,7 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
   const { values } = parsed;
   const folder = onlyPositional(parsed.positionals, 'the folder of a build');
   const format = requireFlag(values.format, 'format');
-  if (!exportNames.includes(format as ExportName))
-    throw new EvalError('usage', `--format: there is no "${format}", but ${names}.`);
+  if (!exportNames.includes(format as ExportName)) throw new EvalError('usage', `--format must be one of: ${names}.`);
   const [user = '', role = '', ...more] = (textFlag(values.tags) ?? 'human,gpt').split(',');
   if (user === '' || role === '' || more.length > 0) throw new EvalError('usage', '--tags must be two names.');
   const turns = textFlag(values.turns) ?? 'all';

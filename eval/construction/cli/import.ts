@@ -15,7 +15,7 @@ const flags = {
   from: { type: 'string', value: 'NAME', help: names },
   out: { type: 'string', value: 'DIR', help: 'folder for dialogues.jsonl' },
   rights: { type: 'string', value: 'TEXT', help: 'rights to the rows' },
-  role: { type: 'string', value: 'NAME', help: 'name of the role where the rows do not tell it (default: the file’s)' },
+  role: { type: 'string', value: 'NAME', help: 'role name for rows that have none (default: the name of the file)' },
 } as const satisfies Record<string, FlagFacts>;
 
 /** `dramatis data import PATH --from NAME --out DIR`. */
@@ -32,7 +32,7 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
   const { values, positionals } = parsed;
   const place = onlyPositional(positionals, 'a file, or a folder of files');
   const from = requireFlag(values.from, 'from');
-  if (!Object.hasOwn(readers, from)) throw new EvalError('usage', `--from: there is no "${from}", but ${names}.`);
+  if (!Object.hasOwn(readers, from)) throw new EvalError('usage', `--from must be one of: ${names}.`);
   const rights = requireFlag(values.rights, 'rights');
   const draft = await openDraft(path.join(requireFlag(values.out, 'out'), 'dialogues.jsonl'));
   let [count, others] = [0, 0];

@@ -41,6 +41,7 @@ export const pipelineNames = Object.keys(pipelines);
 /** Opens a build by its name. Throws an `EvalError` that lists the names. */
 export function openPipeline(name: string, options: PipelineOptions): Pipeline {
   const open = Object.hasOwn(pipelines, name) ? pipelines[name] : undefined;
-  if (open === undefined) throw new EvalError('usage', `There is no build "${name}", but ${pipelineNames.join(', ')}.`);
+  if (open === undefined)
+    throw new EvalError('usage', `There is no build "${name}". Choose one of: ${pipelineNames.join(', ')}.`);
   return open(options);
 }

@@ -38,7 +38,7 @@ const flags = {
   'key-env': { type: 'string', value: 'NAME', help: 'environment variable that contains the models’ key' },
   prices: { type: 'string', value: 'IN,OUT', help: 'US dollars per million tokens, for --max-cost' },
   'max-cost': { type: 'string', value: 'USD', help: 'stop when the calls have cost this much' },
-  prompts: { type: 'string', value: 'DIR', help: 'prompts to use in place of those with the same name' },
+  prompts: { type: 'string', value: 'DIR', help: 'folder of prompts that replace the built-in ones of the same name' },
   concurrency: { type: 'string', value: 'N', help: 'recordings at a time (default 2)' },
   retries: { type: 'string', value: 'N', help: 'retries of failed calls (default 4)' },
 } as const satisfies Record<string, FlagFacts>;

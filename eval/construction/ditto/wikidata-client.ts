@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../../voices/runtime/files.ts';
 import { EvalError } from '../../eval-error.ts';
 import type { EvalClock } from '../../limits.ts';
 import type { TextLanguage } from '../runner/words.ts';

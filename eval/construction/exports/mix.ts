@@ -82,7 +82,7 @@ export async function writeMix(out: string, { files, seed }: MixOptions): Promis
       chosen.push(...own);
     }
   if (placesOf('rp', 'en').length + placesOf('rp', 'zh').length === 0)
-    throw new EvalError('data', '--rp: there is no row of role playing.');
+    throw new EvalError('data', '--rp contains no role-playing rows.');
   const draft = await openDraft(out);
   try {
     for (const { file, at, bytes, prompt } of shuffled(chosen, seededRandom(seed)))

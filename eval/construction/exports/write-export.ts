@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../../voices/runtime/files.ts';
 import { reviewedDialoguesIn } from '../records/decisions.ts';
 import type { Dialogue } from '../records/dialogue.ts';
 import { openDraft, type DraftFile } from '../runner/record-file.ts';

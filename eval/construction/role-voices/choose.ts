@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../../voices/runtime/files.ts';
 import { resample } from '../../../voices/dsp/resampler.ts';
 import { readWav, wavBytes } from '../../../voices/dsp/wav.ts';
 import { fitClips } from '../../../voices/library/choose-clip.ts';

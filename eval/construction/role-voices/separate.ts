@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
-import { hashFile } from '../../../voices/runtime/hash.ts';
+import { hashFile } from '../../../voices/runtime/files.ts';
 import type { QualityMeter } from '../../../voices/quality/dnsmos.ts';
 import { EvalError } from '../../eval-error.ts';
 import type { StageContext } from '../runner/stage.ts';

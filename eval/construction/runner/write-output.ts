@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../../voices/runtime/files.ts';
 import { groupsIn, openDraft, readRecords, type DraftFile } from './record-file.ts';
 import type { BuildReport } from './build.ts';
 import type { DataRecord, OutputRow, Pipeline } from './stage.ts';

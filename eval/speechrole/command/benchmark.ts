@@ -18,8 +18,8 @@ import { configOf, runFlags } from './flags.ts';
 import { compareSpeechRuns, speechLeaderboard } from './tables.ts';
 
 const readingFlags = {
-  parser: { type: 'string', value: 'WHICH', help: 'tolerant or strict (default: that of the run)' },
-  aggregation: { type: 'string', value: 'HOW', help: 'mean-of-ratios or ratio-of-sums (default: that of the run)' },
+  parser: { type: 'string', value: 'WHICH', help: 'tolerant or strict (default: as in the run)' },
+  aggregation: { type: 'string', value: 'HOW', help: 'mean-of-ratios or ratio-of-sums (default: as in the run)' },
 } as const satisfies Record<string, FlagFacts>;
 
 /** SpeechRole-Eval: spoken dialogues in character, judged against recordings of a reference. */

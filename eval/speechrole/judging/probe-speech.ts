@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { concatSamples } from '../../../voices/audio.ts';
 import { wavBytes } from '../../../voices/dsp/wav.ts';
-import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../../voices/runtime/files.ts';
 import { openEmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
 
 /** A text that the synthetic voice of the probes speaks. */

@@ -23,13 +23,13 @@ export interface Probe {
 
 export const probes: readonly Probe[] = [
   { name: 'itself', metric: 'Speech_Naturalness', expected: 'equal', help: 'the same recording twice' },
-  { name: 'silence', metric: 'Speech_Fluency', expected: 'worse', help: 'nothing, as long' },
-  { name: 'noise', metric: 'Speech_Naturalness', expected: 'worse', help: 'white noise, as long' },
+  { name: 'silence', metric: 'Speech_Fluency', expected: 'worse', help: 'silence of the same length' },
+  { name: 'noise', metric: 'Speech_Naturalness', expected: 'worse', help: 'white noise of the same length' },
   {
     name: 'another-role',
     metric: 'Conversational_Coherence',
     expected: 'worse',
-    help: 'what another role said to something else',
+    help: 'another role’s answer to a different question',
   },
   { name: 'truncated', metric: 'Conversational_Coherence', expected: 'worse', help: 'the first quarter' },
   { name: 'shuffled', metric: 'Speech_Fluency', expected: 'worse', help: 'pieces of 0.4 s or less in random order' },

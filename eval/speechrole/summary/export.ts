@@ -6,7 +6,7 @@ import type { RunView } from '../run-view.ts';
 import type { RunSummary } from './summary.ts';
 import { coverageNote, coverageText, type Estimate } from './score-table.ts';
 import { ratioOf } from '../judging/scores.ts';
-import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../../voices/runtime/files.ts';
 import { copyFile, mkdir } from 'node:fs/promises';
 
 /** Formats one CSV row per dialogue and metric; a missing score is an empty cell. */

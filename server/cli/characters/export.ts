@@ -3,7 +3,7 @@ import { readAssets, readPicture, readSource } from '../../../characters/pack-fo
 import { readCardJson } from '../../../characters/tavern/card-file.ts';
 import { fromPack } from '../../../characters/tavern/from-pack.ts';
 import { cardFormats, writeCardBytes, type CardFormat } from '../../../characters/tavern/open-card.ts';
-import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../../voices/runtime/files.ts';
 import { findCharacter } from '../../cast/cast.ts';
 import { parseCommand } from '../../terminal/commands.ts';
 import { requirePlaceFor, UsageError } from '../../terminal/flags.ts';

@@ -13,7 +13,7 @@ import { estimateTokens } from '../../../agents/llm/token-estimate.ts';
 import { CharacterError } from '../../../characters/character-error.ts';
 import { writePack } from '../../../characters/pack-folder.ts';
 import { slugOf } from '../../../characters/slug.ts';
-import { writeFileAtomic } from '../../../voices/runtime/write-file-atomic.ts';
+import { writeFileAtomic } from '../../../voices/runtime/files.ts';
 import { importedCharacters } from '../../cast/cast.ts';
 import { makeDataDir } from '../../config/data-dir.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
@@ -43,7 +43,11 @@ export async function run(args: string[]): Promise<number> {
       help: 'name of the character as written in the text (default: the LLM chooses the main character)',
     },
     id: { type: 'string', value: 'ID', help: 'id of the character (default: from the name)' },
-    out: { type: 'string', value: 'DIR', help: 'folder of character packs to write to (default: that of imports)' },
+    out: {
+      type: 'string',
+      value: 'DIR',
+      help: 'folder to write the pack to (default: the folder of imported characters)',
+    },
     replace: { type: 'boolean', help: 'overwrite an existing character with that id' },
   });
   if (parsed === undefined) return 0;

@@ -4,7 +4,7 @@ import { wireSampleRate } from '../../protocol/limits.ts';
 import type { ClientEvent, SessionPatch } from '../../protocol/client-events.ts';
 import { interruptsIn } from '../../realtime/interrupts.ts';
 import type { Peer } from '../../realtime/peer.ts';
-import type { OutgoingAudio } from '../../realtime/wire-event.ts';
+import type { OutgoingAudio } from '../../realtime/encode.ts';
 import type { TwilioCommand, TwilioMessage } from './messages.ts';
 
 /** Session settings needed for Twilio: µ-law both ways, so that audio passes through unchanged. */

@@ -5,7 +5,7 @@ import type { SessionPeer } from '../../connections/open-session.ts';
 import type { CloseReason } from '../../connections/socket-transport.ts';
 import { limits, wireSampleRate } from '../../protocol/limits.ts';
 import type { Connection } from '../../realtime/connection.ts';
-import { newId, type OutgoingAudio } from '../../realtime/wire-event.ts';
+import { newId, type OutgoingAudio } from '../../realtime/encode.ts';
 import type { Clock } from '../../session/contract/clock.ts';
 import { CallReplies } from './call-replies.ts';
 import { IncomingSpeech } from './incoming-speech.ts';

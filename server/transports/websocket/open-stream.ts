@@ -3,7 +3,7 @@ import { openSession, type SessionDeps, type SessionOptions } from '../../connec
 import type { Transport } from '../../connections/socket-transport.ts';
 import { Journal, type SessionStore } from '../../journal/journal.ts';
 import { limits } from '../../protocol/limits.ts';
-import { newId } from '../../realtime/wire-event.ts';
+import { newId } from '../../realtime/encode.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import { hashOf, type ResumableSessions, type ResumableSession } from './resumable-sessions.ts';
 import { ResumableStream } from './resumable-stream.ts';

@@ -5,7 +5,7 @@ import { resolveCharacter, resolveUser } from '../../connections/caller-choice.t
 import { closeCodes, keepAlive, socketTransport, type Transport } from '../../connections/socket-transport.ts';
 import { decodeFrame } from '../../protocol/binary-frame.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
-import { newId } from '../../realtime/wire-event.ts';
+import { newId } from '../../realtime/encode.ts';
 import { errorObject } from '../../session/contract/errors.ts';
 import type { Problem } from '../../session/contract/events.ts';
 import { openStream, type SocketDeps } from './open-stream.ts';

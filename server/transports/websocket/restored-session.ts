@@ -6,7 +6,7 @@ import { restore, type ReceivedReply, type RestoredSession, type ToldEvent } fro
 import { wireSampleRate } from '../../protocol/limits.ts';
 import type { ServerEvent } from '../../protocol/server-events.ts';
 import { toBeta } from '../../realtime/beta.ts';
-import { newId, wireItem } from '../../realtime/wire-event.ts';
+import { newId, wireItem } from '../../realtime/encode.ts';
 import type { Problem } from '../../session/contract/events.ts';
 import { openStream, type Line, type SocketDeps } from './open-stream.ts';
 import { hashOf, type ResumableSession } from './resumable-sessions.ts';

@@ -2,7 +2,7 @@ import type { ServerEvent } from '../../protocol/server-events.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { encodeFrame, type OpusPacket } from '../../protocol/binary-frame.ts';
 import { systemClock } from '../../session/contract/clock.ts';
-import { audioDelta, type OutgoingAudio } from '../../realtime/wire-event.ts';
+import { audioDelta, type OutgoingAudio } from '../../realtime/encode.ts';
 import type { SessionOpus, ReplyPacket } from './session-opus.ts';
 import type { SessionLog } from '../../journal/journal.ts';
 import type { SessionPeer } from '../../connections/open-session.ts';

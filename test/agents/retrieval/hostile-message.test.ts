@@ -2,12 +2,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../agents/chat.ts';
 import { openGuardrail } from '../../../agents/guardrails/guardrail-rules.ts';
-import { maxSearchedCharacters } from '../../../agents/limits.ts';
+import { maxSearchedCharacters, searchTerms } from '../../../agents/retrieval/words.ts';
 import { openMemoryIndex } from '../../../agents/memory/memory-index.ts';
 import { recalledOf } from '../../../agents/prompting/recalled.ts';
 import { chooseLine } from '../../../agents/retrieval/choice.ts';
 import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
-import { searchTerms } from '../../../agents/retrieval/words.ts';
 import { loadCharacter } from '../../../characters/character.ts';
 import { charactersRead } from '../../fakes/character-count.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { hashOf } from '../../../voices/runtime/hash.ts';
+import { hashOf } from '../../../voices/runtime/files.ts';
 import { openWeightsServer, weightsOf } from '../../fakes/models/weights-server.ts';
 
 const run = promisify(execFile);

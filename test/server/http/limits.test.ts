@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { addressOf } from '../../../server/http/auth-guard.ts';
 import { createInputRateLimit, TokenBucket } from '../../../server/http/rate-limit.ts';
-import { newId } from '../../../server/realtime/wire-event.ts';
+import { newId } from '../../../server/realtime/encode.ts';
 import { openConnection } from '../../../server/realtime/connection.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { ManualClock } from '../../fakes/clock.ts';

@@ -1,7 +1,7 @@
 import { assert, constantFrom, oneof, property, string, uint8Array } from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
 import { soundOfAppend, pcmFormat } from '../../../server/realtime/audio-format.ts';
-import { samplesFromBase64 } from '../../../server/realtime/wire-event.ts';
+import { samplesFromBase64 } from '../../../server/realtime/encode.ts';
 import { floatsFromPcm16 } from '../../../voices/audio.ts';
 
 describe('base64 audio', () => {

@@ -5,7 +5,7 @@ import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { EngineError } from '../../../voices/engine.ts';
-import { hashOf } from '../../../voices/runtime/hash.ts';
+import { hashOf } from '../../../voices/runtime/files.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { openWeightsServer, weightsOf } from '../../fakes/models/weights-server.ts';
 import { serve } from '../../rigs/serve-rig.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { CatalogueModel } from '../../../voices/models/catalogue.ts';
-import { hashOf } from '../../../voices/runtime/hash.ts';
+import { hashOf } from '../../../voices/runtime/files.ts';
 import { openHttpClient } from '../../../voices/models/http-get.ts';
 import { pullModel, type PullOptions } from '../../../voices/models/pull.ts';
 import { openWeightsServer, weightsOf, type WeightsServer } from '../../fakes/models/weights-server.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hashOf } from '../../../voices/runtime/hash.ts';
+import { hashOf } from '../../../voices/runtime/files.ts';
 import { readCatalogue } from '../../../voices/models/catalogue.ts';
 import { findInstalled, verifyModel } from '../../../voices/models/installed.ts';
 import { takeProcessLock } from '../../../voices/runtime/process-lock.ts';
