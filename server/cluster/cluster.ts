@@ -28,6 +28,10 @@ export interface Cluster extends SessionStore {
   claim(tokenHash: string): Promise<boolean>;
   /** Leaves a session that was claimed and not opened. */
   drop(tokenHash: string): void;
+  /** Keeps the facts of a client secret, by its hash, for a time. */
+  putSecret(hash: string, facts: string, stayMs: number): Promise<void>;
+  /** Returns the facts of a client secret that has not expired, and how long it stays. */
+  secret(hash: string): Promise<{ readonly facts: string; readonly leftMs: number } | undefined>;
   /** Writes what waits, leaves the sessions to the others and disconnects. */
   close(): Promise<void>;
 }

@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config/config.ts';
 import { resumeTokenOf } from '../http/access.ts';
 import { addressOf } from '../http/auth-guard.ts';
+import type { ClientSecrets } from '../http/client-secrets.ts';
 import type { LiveSessions } from '../http/live-sessions.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
 import type { NodeCounts } from '../telemetry/metrics.ts';
@@ -9,6 +11,7 @@ import { hashOf } from '../transports/websocket/resumable-sessions.ts';
 import { StoreUnavailable, type Cluster, type SessionPlace } from './cluster.ts';
 import { openRedisStore } from './redis-store.ts';
 import { Relays } from './relay.ts';
+import { SharedSecrets } from './shared-secrets.ts';
 
 /** How long others may be silent until they count as gone, in milliseconds. */
 export interface Patience {
@@ -18,6 +21,8 @@ export interface Patience {
 
 interface NodeParts {
   readonly config: Config;
+  readonly secrets: ClientSecrets;
+  readonly characters: ReadonlyMap<string, Character>;
   /** 250 ms and 300 ms unless given. */
   readonly patience?: Patience | undefined;
   readonly version: string;
@@ -34,6 +39,7 @@ export interface Node {
   readonly counts: NodeCounts;
   /** Returns the client's address, if another node has passed the request on. */
   readonly relayedAddress: (headers: FastifyRequest['headers']) => string | undefined;
+  readonly secrets: SharedSecrets;
   /** Returns whether there is a session to resume, or the refusal if nobody knows. */
   readonly isResumable: (token: string) => Promise<boolean | Refusal>;
   /**
@@ -45,7 +51,8 @@ export interface Node {
 }
 
 /** Joins the nodes that share a Redis. All settings of a node must be set. The caller closes it. */
-export async function openNode({ config, patience, version, sessions, isOpen, onChange }: NodeParts): Promise<Node> {
+export async function openNode(parts: NodeParts): Promise<Node> {
+  const { config, patience, version, sessions, isOpen, onChange } = parts;
   const { redisUrl = '', nodeUrl = '', clusterKey = '', resumeGraceSeconds } = config;
   const about = () => ({ version, sessions: sessions.active, draining: sessions.draining });
   const graceMs = resumeGraceSeconds * 1000;
@@ -58,6 +65,7 @@ export async function openNode({ config, patience, version, sessions, isOpen, on
   };
   return {
     cluster,
+    secrets: new SharedSecrets(cluster, parts.secrets, parts.characters),
     counts: {
       resumes,
       get unkept() {

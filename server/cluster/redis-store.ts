@@ -156,6 +156,16 @@ export class RedisStore implements Cluster {
       .catch(() => undefined);
   }
 
+  async putSecret(hash: string, facts: string, stayMs: number): Promise<void> {
+    await this.#ask(() => this.#client.set(secretKey(hash), facts, 'PX', stayMs));
+  }
+
+  async secret(hash: string): Promise<{ readonly facts: string; readonly leftMs: number } | undefined> {
+    const key = secretKey(hash);
+    const [facts, leftMs] = await this.#ask(() => Promise.all([this.#client.get(key), this.#client.pttl(key)]));
+    return facts === null || leftMs <= 0 ? undefined : { facts, leftMs };
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     for (const tokenHash of this.#claimed.keys()) this.drop(tokenHash);
@@ -239,6 +249,10 @@ function ownerKey(tokenHash: string): string {
 
 function linesKey(tokenHash: string): string {
   return `dramatis:{${tokenHash}}:lines`;
+}
+
+function secretKey(hash: string): string {
+  return `dramatis:secret:${hash}`;
 }
 
 function nodeKey(node: string): string {
