@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import fastifyWebsocket from '@fastify/websocket';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import { hasPicture } from '../../characters/pack-folder.ts';
 import type { Node, Patience } from '../cluster/node.ts';
@@ -101,7 +101,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.get('/', (_request, reply) => reply.sendFile('index.html', webFolder));
   addInformation(app, parts, sessions, auth);
   addMetrics(app, metrics, auth);
-  addRealtime(app, shared, auth, node?.bringBack);
+  addRealtime(app, shared, auth, node);
   addClientSecrets(app, { ...parts, shareSecret: node?.secrets.share.bind(node.secrets) }, secrets, auth);
   addTwilio(app, shared, auth);
   addCalls(app, shared, auth);
@@ -221,12 +221,14 @@ function addRealtime(
   app: FastifyInstance,
   shared: Omit<SocketDeps, 'caller'>,
   auth: AuthGuard,
-  bringBack: Node['bringBack'] | undefined,
+  node: Node | undefined,
 ): void {
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> =>
+    node?.admit(request, reply, auth.authenticatedCaller(request));
   app.route({
     method: 'GET',
     url: realtimePath,
-    onRequest: [auth.session, ...(bringBack === undefined ? [] : [bringBack])],
+    onRequest: [auth.session, ...(node === undefined ? [] : [node.bringBack, admit])],
     handler: (_request, reply) =>
       sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
     wsHandler: (socket, request) => {

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { resumeTokenOf } from '../http/access.ts';
 import { addressOf } from '../http/auth-guard.ts';
 import type { ClientSecrets } from '../http/client-secrets.ts';
-import type { LiveSessions } from '../http/live-sessions.ts';
+import { tooMany, type Caller, type LiveSessions } from '../http/live-sessions.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
 import type { NodeCounts } from '../telemetry/metrics.ts';
 import { hashOf } from '../transports/websocket/resumable-sessions.ts';
@@ -47,6 +47,11 @@ export interface Node {
    * has it: passes the socket on. That node is dead, or nobody has it: claims it, and goes on.
    */
   readonly bringBack: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+  /**
+   * An `onRequest` hook, after `bringBack`: counts a socket among those of all nodes, and refuses a new session beyond the
+   * limits of its account or address. One that returns is counted and gets in.
+   */
+  readonly admit: (request: FastifyRequest, reply: FastifyReply, caller: Caller) => Promise<FastifyReply | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -84,6 +89,7 @@ export async function openNode(parts: NodeParts): Promise<Node> {
       return typeof place === 'object' && 'status' in place ? place : place !== 'ended';
     },
     bringBack: bringerBack({ cluster, relays, resumes, locate, sessions }),
+    admit: admitter(cluster, config),
     async close() {
       relays.close();
       await cluster.close();
@@ -139,6 +145,24 @@ function bringerBack({ cluster, relays, resumes, locate, sessions }: BringerPart
       .code(status)
       .header('content-type', headers['content-type'] ?? 'application/json')
       .send(body);
+  };
+}
+
+function admitter({ counts }: Cluster, config: Config): Node['admit'] {
+  const { maxSessionsPerKey, maxSessionsPerAddress } = config;
+  return async ({ ws, headers, query, raw }, reply, { owner, address }) => {
+    if (!ws || reply.sent) return undefined;
+    const isNew = resumeTokenOf(headers, query) === undefined;
+    // Without a limit of its own, an account has a share of each node.
+    const byKey =
+      owner === undefined || maxSessionsPerKey === undefined ? [] : [{ name: `key:${owner}`, most: maxSessionsPerKey }];
+    const limits = [...byKey, { name: `address:${address}`, most: maxSessionsPerAddress }];
+    const leave = await counts.enter(isNew ? limits : limits.map((limit) => ({ ...limit, most: -1 })));
+    if (typeof leave === 'object')
+      return sendRefusal(reply, tooMany(leave.name.startsWith('key:') ? 'key' : 'address', leave.most));
+    if (raw.socket.destroyed) leave();
+    else raw.socket.once('close', leave);
+    return undefined;
   };
 }
 

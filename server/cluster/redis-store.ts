@@ -5,6 +5,7 @@ import type { LogCalls, SessionLog } from '../journal/journal.ts';
 import type { JournalLine } from '../journal/lines.ts';
 import { StoreUnavailable, type Cluster, type ClusterFigures, type SessionPlace } from './cluster.ts';
 import { append, claim, release, remove, replace, type Script } from './scripts.ts';
+import { SharedCounts } from './shared-counts.ts';
 import { SharedLog, type LogCommands, type Verdict } from './shared-log.ts';
 
 /** The others hold a node for dead if it has not renewed its key for this long. It renews it five times as often. */
@@ -166,8 +167,14 @@ export class RedisStore implements Cluster {
     return facts === null || leftMs <= 0 ? undefined : { facts, leftMs };
   }
 
+  readonly counts = new SharedCounts({
+    run: (script, key, args) => this.#runOn([key], script, args),
+    remove: (key, place) => this.#client.zrem(key, place),
+  });
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    this.counts.close();
     for (const tokenHash of this.#claimed.keys()) this.drop(tokenHash);
     await Promise.all([...this.#logs.values()].map((log) => log.idle()));
     await this.#client.del(nodeKey(this.#node)).catch(() => undefined);
@@ -185,8 +192,11 @@ export class RedisStore implements Cluster {
     };
   }
 
-  async #run(script: Script, tokenHash: string, args: readonly (string | number)[]): Promise<unknown> {
-    const keys = [ownerKey(tokenHash), linesKey(tokenHash)];
+  #run(script: Script, tokenHash: string, args: readonly (string | number)[]): Promise<unknown> {
+    return this.#runOn([ownerKey(tokenHash), linesKey(tokenHash)], script, args);
+  }
+
+  async #runOn(keys: readonly string[], script: Script, args: readonly (string | number)[]): Promise<unknown> {
     try {
       return await this.#client.evalsha(hashOf(script), keys.length, ...keys, ...args);
     } catch (fault) {
