@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import fastifyWebsocket from '@fastify/websocket';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import { hasPicture } from '../../characters/pack-folder.ts';
 import type { Node, Patience } from '../cluster/node.ts';
@@ -64,14 +64,15 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { sessions = new LiveSessions(config), secrets = new ClientSecrets() } = parts;
   const resumableSessions = new ResumableSessions(config.resumeGraceSeconds * 1000);
   const isOpen = (token: string): boolean => resumableSessions.find(token) !== undefined;
-  const node = await joinNodes(app, parts, sessions, isOpen);
+  const node = await joinNodes(app, { ...parts, secrets, sessions }, isOpen);
   const store = node?.cluster ?? (config.store ? sessionFiles(config.dataDir) : undefined);
   const isResumable =
     node?.isResumable ?? ((token: string): boolean => isOpen(token) || store?.has(hashOf(token)) === true);
   const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined, node?.counts);
   const onFailedKey = (reason: string): void => metrics.noteFailedKey(reason);
   const relayedAddress = node?.relayedAddress;
-  const auth = createAuthGuard({ config, secrets, sessions, isResumable, relayedAddress, onFailedKey });
+  const learnSecret = node?.secrets.learn.bind(node.secrets);
+  const auth = createAuthGuard({ learnSecret, config, secrets, sessions, isResumable, relayedAddress, onFailedKey });
   const shared = { ...parts, resumableSessions, store, sessions, telemetry: bothOf(metrics, parts.tracing) };
   await app.register(fastifyWebsocket, {
     options: {
@@ -100,8 +101,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.get('/', (_request, reply) => reply.sendFile('index.html', webFolder));
   addInformation(app, parts, sessions, auth);
   addMetrics(app, metrics, auth);
-  addRealtime(app, shared, auth, node?.bringBack);
-  addClientSecrets(app, parts, secrets, auth);
+  addRealtime(app, shared, auth, node);
+  addClientSecrets(app, { ...parts, shareSecret: node?.secrets.share.bind(node.secrets) }, secrets, auth);
   addTwilio(app, shared, auth);
   addCalls(app, shared, auth);
   await addRest(app, { ...parts, secrets }, auth);
@@ -196,8 +197,14 @@ function addMetrics(app: FastifyInstance, metrics: Metrics, auth: AuthGuard): vo
 /** Makes the server one of several nodes, if it is to be one. */
 async function joinNodes(
   app: FastifyInstance,
-  { config, patience, version }: AppParts,
-  sessions: LiveSessions,
+  {
+    config,
+    patience,
+    version,
+    characters,
+    secrets,
+    sessions,
+  }: AppParts & Pick<Required<AppParts>, 'secrets' | 'sessions'>,
   isOpen: (token: string) => boolean,
 ): Promise<Node | undefined> {
   if (config.redisUrl === undefined) return undefined;
@@ -207,19 +214,21 @@ async function joinNodes(
     if (isThere) app.log.info('Redis answers again');
     else app.log.error({ code: 'store_unavailable', fault: String(fault) }, 'Redis does not answer; sessions go on');
   };
-  return openNode({ config, patience, version, sessions, isOpen, onChange });
+  return openNode({ config, patience, secrets, characters, version, sessions, isOpen, onChange });
 }
 
 function addRealtime(
   app: FastifyInstance,
   shared: Omit<SocketDeps, 'caller'>,
   auth: AuthGuard,
-  bringBack: Node['bringBack'] | undefined,
+  node: Node | undefined,
 ): void {
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> =>
+    node?.admit(request, reply, auth.authenticatedCaller(request));
   app.route({
     method: 'GET',
     url: realtimePath,
-    onRequest: [auth.session, ...(bringBack === undefined ? [] : [bringBack])],
+    onRequest: [auth.session, ...(node === undefined ? [] : [node.bringBack, admit])],
     handler: (_request, reply) =>
       sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
     wsHandler: (socket, request) => {

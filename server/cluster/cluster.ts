@@ -1,4 +1,5 @@
 import type { SessionStore } from '../journal/journal.ts';
+import type { SharedCounts } from './shared-counts.ts';
 
 /** Place of a session: on a living node, with nobody (`free`: its node has stopped or left it), or ended. */
 export type SessionPlace = { readonly url: string } | 'free' | 'ended';
@@ -28,6 +29,12 @@ export interface Cluster extends SessionStore {
   claim(tokenHash: string): Promise<boolean>;
   /** Leaves a session that was claimed and not opened. */
   drop(tokenHash: string): void;
+  /** Sessions of all nodes. */
+  readonly counts: SharedCounts;
+  /** Keeps the facts of a client secret, by its hash, for a time. */
+  putSecret(hash: string, facts: string, stayMs: number): Promise<void>;
+  /** Returns the facts of a client secret that has not expired, and how long it stays. */
+  secret(hash: string): Promise<{ readonly facts: string; readonly leftMs: number } | undefined>;
   /** Writes what waits, leaves the sessions to the others and disconnects. */
   close(): Promise<void>;
 }

@@ -1,14 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config/config.ts';
 import { resumeTokenOf } from '../http/access.ts';
 import { addressOf } from '../http/auth-guard.ts';
-import type { LiveSessions } from '../http/live-sessions.ts';
+import type { ClientSecrets } from '../http/client-secrets.ts';
+import { tooMany, type Caller, type LiveSessions } from '../http/live-sessions.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
 import type { NodeCounts } from '../telemetry/metrics.ts';
 import { hashOf } from '../transports/websocket/resumable-sessions.ts';
 import { StoreUnavailable, type Cluster, type SessionPlace } from './cluster.ts';
 import { openRedisStore } from './redis-store.ts';
 import { Relays } from './relay.ts';
+import { SharedSecrets } from './shared-secrets.ts';
 
 /** How long others may be silent until they count as gone, in milliseconds. */
 export interface Patience {
@@ -18,6 +21,8 @@ export interface Patience {
 
 interface NodeParts {
   readonly config: Config;
+  readonly secrets: ClientSecrets;
+  readonly characters: ReadonlyMap<string, Character>;
   /** 250 ms and 300 ms unless given. */
   readonly patience?: Patience | undefined;
   readonly version: string;
@@ -34,6 +39,7 @@ export interface Node {
   readonly counts: NodeCounts;
   /** Returns the client's address, if another node has passed the request on. */
   readonly relayedAddress: (headers: FastifyRequest['headers']) => string | undefined;
+  readonly secrets: SharedSecrets;
   /** Returns whether there is a session to resume, or the refusal if nobody knows. */
   readonly isResumable: (token: string) => Promise<boolean | Refusal>;
   /**
@@ -41,11 +47,17 @@ export interface Node {
    * has it: passes the socket on. That node is dead, or nobody has it: claims it, and goes on.
    */
   readonly bringBack: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+  /**
+   * An `onRequest` hook, after `bringBack`: counts a socket among those of all nodes, and refuses a new session beyond the
+   * limits of its account or address. One that returns is counted and gets in.
+   */
+  readonly admit: (request: FastifyRequest, reply: FastifyReply, caller: Caller) => Promise<FastifyReply | undefined>;
   readonly close: () => Promise<void>;
 }
 
 /** Joins the nodes that share a Redis. All settings of a node must be set. The caller closes it. */
-export async function openNode({ config, patience, version, sessions, isOpen, onChange }: NodeParts): Promise<Node> {
+export async function openNode(parts: NodeParts): Promise<Node> {
+  const { config, patience, version, sessions, isOpen, onChange } = parts;
   const { redisUrl = '', nodeUrl = '', clusterKey = '', resumeGraceSeconds } = config;
   const about = () => ({ version, sessions: sessions.active, draining: sessions.draining });
   const graceMs = resumeGraceSeconds * 1000;
@@ -58,6 +70,7 @@ export async function openNode({ config, patience, version, sessions, isOpen, on
   };
   return {
     cluster,
+    secrets: new SharedSecrets(cluster, parts.secrets, parts.characters),
     counts: {
       resumes,
       get unkept() {
@@ -76,6 +89,7 @@ export async function openNode({ config, patience, version, sessions, isOpen, on
       return typeof place === 'object' && 'status' in place ? place : place !== 'ended';
     },
     bringBack: bringerBack({ cluster, relays, resumes, locate, sessions }),
+    admit: admitter(cluster, config),
     async close() {
       relays.close();
       await cluster.close();
@@ -131,6 +145,24 @@ function bringerBack({ cluster, relays, resumes, locate, sessions }: BringerPart
       .code(status)
       .header('content-type', headers['content-type'] ?? 'application/json')
       .send(body);
+  };
+}
+
+function admitter({ counts }: Cluster, config: Config): Node['admit'] {
+  const { maxSessionsPerKey, maxSessionsPerAddress } = config;
+  return async ({ ws, headers, query, raw }, reply, { owner, address }) => {
+    if (!ws || reply.sent) return undefined;
+    const isNew = resumeTokenOf(headers, query) === undefined;
+    // Without a limit of its own, an account has a share of each node.
+    const byKey =
+      owner === undefined || maxSessionsPerKey === undefined ? [] : [{ name: `key:${owner}`, most: maxSessionsPerKey }];
+    const limits = [...byKey, { name: `address:${address}`, most: maxSessionsPerAddress }];
+    const leave = await counts.enter(isNew ? limits : limits.map((limit) => ({ ...limit, most: -1 })));
+    if (typeof leave === 'object')
+      return sendRefusal(reply, tooMany(leave.name.startsWith('key:') ? 'key' : 'address', leave.most));
+    if (raw.socket.destroyed) leave();
+    else raw.socket.once('close', leave);
+    return undefined;
   };
 }
 

@@ -5,6 +5,7 @@ import type { LogCalls, SessionLog } from '../journal/journal.ts';
 import type { JournalLine } from '../journal/lines.ts';
 import { StoreUnavailable, type Cluster, type ClusterFigures, type SessionPlace } from './cluster.ts';
 import { append, claim, release, remove, replace, type Script } from './scripts.ts';
+import { SharedCounts } from './shared-counts.ts';
 import { SharedLog, type LogCommands, type Verdict } from './shared-log.ts';
 
 /** The others hold a node for dead if it has not renewed its key for this long. It renews it five times as often. */
@@ -156,8 +157,24 @@ export class RedisStore implements Cluster {
       .catch(() => undefined);
   }
 
+  async putSecret(hash: string, facts: string, stayMs: number): Promise<void> {
+    await this.#ask(() => this.#client.set(secretKey(hash), facts, 'PX', stayMs));
+  }
+
+  async secret(hash: string): Promise<{ readonly facts: string; readonly leftMs: number } | undefined> {
+    const key = secretKey(hash);
+    const [facts, leftMs] = await this.#ask(() => Promise.all([this.#client.get(key), this.#client.pttl(key)]));
+    return facts === null || leftMs <= 0 ? undefined : { facts, leftMs };
+  }
+
+  readonly counts = new SharedCounts({
+    run: (script, key, args) => this.#runOn([key], script, args),
+    remove: (key, place) => this.#client.zrem(key, place),
+  });
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    this.counts.close();
     for (const tokenHash of this.#claimed.keys()) this.drop(tokenHash);
     await Promise.all([...this.#logs.values()].map((log) => log.idle()));
     await this.#client.del(nodeKey(this.#node)).catch(() => undefined);
@@ -175,8 +192,11 @@ export class RedisStore implements Cluster {
     };
   }
 
-  async #run(script: Script, tokenHash: string, args: readonly (string | number)[]): Promise<unknown> {
-    const keys = [ownerKey(tokenHash), linesKey(tokenHash)];
+  #run(script: Script, tokenHash: string, args: readonly (string | number)[]): Promise<unknown> {
+    return this.#runOn([ownerKey(tokenHash), linesKey(tokenHash)], script, args);
+  }
+
+  async #runOn(keys: readonly string[], script: Script, args: readonly (string | number)[]): Promise<unknown> {
     try {
       return await this.#client.evalsha(hashOf(script), keys.length, ...keys, ...args);
     } catch (fault) {
@@ -239,6 +259,10 @@ function ownerKey(tokenHash: string): string {
 
 function linesKey(tokenHash: string): string {
   return `dramatis:{${tokenHash}}:lines`;
+}
+
+function secretKey(hash: string): string {
+  return `dramatis:secret:${hash}`;
 }
 
 function nodeKey(node: string): string {

@@ -56,6 +56,8 @@ interface GuardParts {
   readonly sessions: LiveSessions;
   /** Returns whether a session can be resumed with a token, or the refusal if nobody can tell. */
   readonly isResumable: (token: string) => boolean | Promise<boolean | Refusal>;
+  /** Looks for a client secret that another node has made. Returns the refusal if nobody can tell. */
+  readonly learnSecret?: ((key: string | undefined) => Promise<Refusal | undefined>) | undefined;
   /** The client's address, if another node of ours has passed the request on. */
   readonly relayedAddress?: ((headers: IncomingHttpHeaders) => string | undefined) | undefined;
   /** Counts requests without a valid key. */
@@ -77,7 +79,7 @@ export function createAuthGuard(parts: GuardParts): AuthGuard {
     callers.set(request, { ...access, address });
     return undefined;
   };
-  const check = checkMaker();
+  const check = checkMaker(parts.learnSecret);
   const callerOf = (request: FastifyRequest): Caller & Access => {
     const caller = callers.get(request);
     if (caller === undefined) throw new Error('the route does not check who comes in');
@@ -129,10 +131,13 @@ export function createAuthGuard(parts: GuardParts): AuthGuard {
 type Find = (request: FastifyRequest, reply: FastifyReply) => Refusal | undefined | Promise<Refusal | undefined>;
 
 /** Returns the function that makes a hook which answers and logs what `find` refuses. */
-function checkMaker(): (find: Find) => Check {
+function checkMaker(learnSecret: GuardParts['learnSecret']): (find: Find) => Check {
   const refusals = new RefusalLog();
   return (find) => async (request, reply) => {
-    const refusal = await find(request, reply);
+    const unknown = await learnSecret?.(keyOf(request.headers));
+    // A resume token needs no secret.
+    const isResuming = request.ws && resumeTokenOf(request.headers, request.query) !== undefined;
+    const refusal = (isResuming ? undefined : unknown) ?? (await find(request, reply));
     if (refusal === undefined) return;
     const address = addressOf(request.ip);
     const { code } = refusal.problem;

@@ -46,14 +46,24 @@ export class ClientSecrets {
    */
   issue(secret: ClientSecret, bytes = 0): string | undefined {
     this.#sweep();
+    const value = `${secretPrefix}${randomBytes(32).toString('base64url')}`;
+    return this.#keep(value, secret, bytes) ? value : undefined;
+  }
+
+  #keep(value: string, secret: ClientSecret, bytes: number): boolean {
     const { startWith, owner } = secret;
     const startBytes = startWith === undefined ? 0 : jsonBytes(startWith);
     const release = this.#quota.take(owner, limits.clientSecretOverheadBytes.value + startBytes + bytes);
-    if (typeof release !== 'function') return undefined;
-    const value = `${secretPrefix}${randomBytes(32).toString('base64url')}`;
+    if (typeof release !== 'function') return false;
     const digest = digestOf(value);
     this.#byHash.set(digest.toString('base64'), { ...secret, digest, release });
-    return value;
+    return true;
+  }
+
+  /** Takes in a secret that another node has issued. Does nothing if there is no room for it. */
+  adopt(value: string, secret: ClientSecret): void {
+    this.#sweep();
+    this.#keep(value, secret, 0);
   }
 
   /** Returns the data of a secret, or undefined if it is unknown or expired. */

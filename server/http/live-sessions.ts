@@ -78,6 +78,11 @@ export class LiveSessions {
     return this.#places.size;
   }
 
+  /** Most conversations at a time. */
+  get most(): number {
+    return this.#limits.maxSessions;
+  }
+
   get opened(): number {
     return this.#opened;
   }
@@ -206,7 +211,8 @@ const tooManyRequests: Refusal = {
   retryAfterSeconds: 5,
 };
 
-function tooMany(whose: 'key' | 'address', most: number): Refusal {
+/** The refusal of an account or address that has as many sessions as it may. */
+export function tooMany(whose: 'key' | 'address', most: number): Refusal {
   const message = `This ${whose} has reached its limit of ${most} sessions. Close one first.`;
   return { status: 429, problem: { code: 'too_many_sessions', message }, retryAfterSeconds: 30 };
 }

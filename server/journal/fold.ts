@@ -27,6 +27,8 @@ interface Folded {
   readonly byId: Map<string, FoldedItem>;
   /** Lines of replies that have not ended, by reply. */
   readonly replies: Map<string, JournalLine[]>;
+  /** Those of the reply that ended last, unless another has begun: the client may lack the end of its sound. */
+  lately: JournalLine[];
 }
 
 /**
@@ -46,9 +48,10 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     items: [],
     byId: new Map(),
     replies: new Map(),
+    lately: [],
   };
   for (const line of lines) take(folded, line);
-  const { open, session, before, sequence, kept, taken, felt, told, items, replies } = folded;
+  const { open, session, before, sequence, kept, taken, felt, told, items, replies, lately } = folded;
   if (open === undefined) return [];
   const standing = items.flatMap(({ item, truncated }, place): JournalLine[] => [
     { type: 'item', item, after: items[place - 1]?.id ?? null },
@@ -64,6 +67,7 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     ...settings,
     ...(felt === undefined ? [] : [felt]),
     ...[...replies.values()].flat(),
+    ...lately,
     ...told,
   ];
 }
@@ -95,6 +99,7 @@ function take(folded: Folded, line: JournalLine): void {
     case 'deleted':
       return remove(folded, line.itemId);
     case 'started':
+      folded.lately = [];
       folded.replies.set(line.replyId, [line]);
       return;
     case 'ended':
@@ -145,13 +150,19 @@ function remove(folded: Folded, id: string): void {
   const { items, byId } = folded;
   const item = byId.get(id);
   if (item === undefined) return;
+  if (isOf(folded.lately, id)) folded.lately = [];
   items.splice(items.indexOf(item), 1);
   byId.delete(id);
   folded.before = folded.before.filter((one) => one !== id);
 }
 
-function end({ byId, replies }: Folded, line: Line<'ended'>): void {
-  replies.delete(line.replyId);
+function end(folded: Folded, line: Line<'ended'>): void {
+  folded.lately = [...(folded.replies.get(line.replyId) ?? []), line];
+  folded.replies.delete(line.replyId);
+  endItem(folded, line);
+}
+
+function endItem({ byId }: Folded, line: Line<'ended'>): void {
   const folded = line.item === undefined ? undefined : byId.get(line.item.id);
   if (line.item === undefined || folded?.item.type !== 'message') return;
   const { status, content, cues = folded.item.cues } = line.item;
@@ -160,12 +171,12 @@ function end({ byId, replies }: Folded, line: Line<'ended'>): void {
 }
 
 /** A change of an item that a reply is still speaking stands behind the reply's lines so far. */
-function change({ byId, replies }: Folded, line: Line<'transcript'> | Line<'truncated'>): void {
+function change(all: Folded, line: Line<'transcript'> | Line<'truncated'>): void {
+  const { byId, replies } = all;
   const folded = byId.get(line.itemId);
   if (folded?.item.type !== 'message') return;
-  const speaking = [...replies.values()].find((all) =>
-    all.some((one) => one.type === 'speaks' && one.itemId === line.itemId),
-  );
+  if (isOf(all.lately, line.itemId)) all.lately = [];
+  const speaking = [...replies.values()].find((lines) => isOf(lines, line.itemId));
   if (speaking !== undefined) speaking.push(line);
   else if (line.type === 'truncated') folded.truncated.set(line.contentIndex, line);
   else {
@@ -186,4 +197,9 @@ function takeReplyLine({ replies }: Folded, line: Line<'speaks' | 'words' | 'cue
   const ofType = lines.filter(({ type }) => type === line.type);
   const [oldest] = ofType;
   if (ofType.length > most && oldest !== undefined) lines.splice(lines.indexOf(oldest), 1);
+}
+
+/** Returns whether these are the lines of the reply that an item belongs to. */
+function isOf(lines: readonly JournalLine[], itemId: string): boolean {
+  return lines.some((line) => line.type === 'speaks' && line.itemId === itemId);
 }

@@ -8,7 +8,7 @@ import type { RepeatedRequest, ReplyRequest, SpokenPhrase } from '../session/con
 import { requestAgain, type CutPhrase } from '../session/output/repeated-reply.ts';
 import type { Item, MessageItem } from '../session/contract/item.ts';
 import { createdIn, keptPhrases, type JournalLine, type KeptItem, type KeptMessage } from './lines.ts';
-import { cutToHeard, dropUnheard, owesReply } from './unfinished.ts';
+import { addCue, addWords, cutToHeard, dropUnheard, messageIn, owesReply } from './unfinished.ts';
 
 type LineOf<Type extends JournalLine['type']> = Extract<JournalLine, { readonly type: Type }>;
 
@@ -86,9 +86,13 @@ export function restore(
   const found = new Found(open);
   for (const line of lines) found.take(line);
   const { conversation, session, spoken, heardMs, kept } = found;
-  const openReplies = [...spoken].map(([replyId, itemId]) => {
+  const unended = received && spoken.size === 0 && lacksEnd(found, received) ? found.lately : undefined;
+  const openReplies = [...spoken, ...(unended === undefined ? [] : [unended])].map(([replyId, itemId]) => {
     const item = itemId === undefined ? undefined : messageIn(conversation, itemId);
-    const cut = received?.replyId === replyId ? cutOf(found.phrases.get(replyId), received) : undefined;
+    const phrased = received?.replyId === replyId ? cutOf(found.phrases.get(replyId), received) : undefined;
+    // Of a reply that has been made, nothing is made again.
+    const isMade = unended !== undefined && phrased?.phrase === found.phrases.get(replyId)?.[0];
+    const cut = phrased && isMade ? { ...phrased, isLast: true as const } : phrased;
     const leftMs = cut === undefined ? heardMs.get(replyId) : Math.max(0, cut.receivedMs - cutToleranceMs);
     if (item !== undefined) cutToHeard(conversation, item, leftMs, aheadMs);
     return { replyId, item, cut, isAnnounced: found.announced?.has(replyId) !== false };
@@ -111,6 +115,8 @@ class Found {
   readonly spoken = new Map<string, string | undefined>();
   readonly heardMs = new Map<string, number>();
   readonly again = new Map<string, RepeatedRequest | undefined>();
+  /** The reply that ended last, with its item, unless another has begun or the item has been changed since. */
+  lately: readonly [replyId: string, itemId: string | undefined] | undefined;
   /** The last phrases of each of them, latest first. */
   readonly phrases = new Map<string, SpokenPhrase[]>();
   session: WireSession | undefined;
@@ -141,17 +147,9 @@ class Found {
         this.sequence = line.upTo;
         return;
       case 'taken':
-        this.taken.add(line.sequence);
-        return;
-      case 'told':
-        this.told = [...this.told.filter(({ sequence }) => sequence > line.acknowledged), toldIn(line)];
-        this.announced ??= new Set();
-        this.announced.add(createdIn(line.event) ?? '');
-        return;
       case 'kept':
-        this.kept = line.upTo;
-        this.taken = new Set([...this.taken].filter((one) => one > line.upTo));
-        return;
+      case 'told':
+        return this.#takeMark(line);
       case 'felt':
         this.feelings = line.feelings;
         return;
@@ -159,6 +157,7 @@ class Found {
         this.heardMs.set(line.replyId, line.heardMs);
         return;
       case 'started':
+        this.lately = undefined;
         this.phrases.delete(line.replyId);
         this.spoken.set(line.replyId, undefined);
         this.again.set(line.replyId, line.again as RepeatedRequest | undefined);
@@ -173,11 +172,29 @@ class Found {
         return;
       case 'cue':
         return addCue(this.conversation, this.spoken.get(line.replyId), line);
-      case 'deleted':
-        this.beforeScene.delete(line.itemId);
-        return change(this.conversation, this.spoken, line);
+      case 'ended':
+        this.lately = [line.replyId, this.spoken.get(line.replyId)];
+        this.spoken.delete(line.replyId);
+        return change(this.conversation, line);
+      case 'item':
+        return change(this.conversation, line);
       default:
-        change(this.conversation, this.spoken, line);
+        if (line.type === 'deleted') this.beforeScene.delete(line.itemId);
+        if (line.itemId === this.lately?.[1]) this.lately = undefined;
+        change(this.conversation, line);
+    }
+  }
+
+  #takeMark(line: LineOf<'taken' | 'kept' | 'told'>): void {
+    if (line.type === 'taken') this.taken.add(line.sequence);
+    else if (line.type === 'kept') {
+      this.kept = line.upTo;
+      this.taken = new Set([...this.taken].filter((one) => one > line.upTo));
+    } else {
+      const { sequence, event } = line;
+      this.told = [...this.told.filter((one) => one.sequence > line.acknowledged), { sequence, event }];
+      this.announced ??= new Set();
+      this.announced.add(createdIn(event) ?? '');
     }
   }
 
@@ -206,8 +223,14 @@ function cutOf(phrases: readonly SpokenPhrase[] = [], { receivedMs }: ReceivedRe
   return phrase && { phrase, receivedMs };
 }
 
-function toldIn({ sequence, event }: LineOf<'told'>): ToldEvent {
-  return { sequence, event };
+/** Returns whether a client has not got all of the reply that ended last, which called no function. */
+function lacksEnd({ lately, conversation, phrases }: Found, { replyId, receivedMs }: ReceivedReply): boolean {
+  if (lately?.[0] !== replyId || !phrases.has(replyId)) return false;
+  const at = conversation.items.findIndex(({ id }) => id === lately[1]);
+  const item = conversation.items[at];
+  const part = item?.type === 'message' ? item.content[0] : undefined;
+  const hasCalled = conversation.items.slice(at + 1).some(({ type }) => type === 'call');
+  return part?.type === 'audio' && receivedMs < part.durationMs - 1 && !hasCalled;
 }
 
 function phraseIn({ text, emotion, before, fromMs }: LineOf<'phrase'>): SpokenPhrase {
@@ -216,7 +239,6 @@ function phraseIn({ text, emotion, before, fromMs }: LineOf<'phrase'>): SpokenPh
 
 function change(
   conversation: Conversation,
-  spoken: Map<string, string | undefined>,
   line: LineOf<'item' | 'transcript' | 'truncated' | 'deleted' | 'ended'>,
 ): void {
   if (line.type === 'item') {
@@ -226,7 +248,6 @@ function change(
     return;
   }
   if (line.type === 'ended') {
-    spoken.delete(line.replyId);
     const item = line.item === undefined ? undefined : messageIn(conversation, line.item.id);
     if (item === undefined || line.item === undefined) return;
     item.status = line.item.status;
@@ -243,25 +264,6 @@ function change(
     const part = item.content.find((one) => one.type === 'audio');
     if (part !== undefined) part.transcript = line.text;
   }
-}
-
-function addWords(conversation: Conversation, itemId: string | undefined, line: LineOf<'words'>): void {
-  const part = itemId === undefined ? undefined : messageIn(conversation, itemId)?.content[0];
-  if (part?.type === 'text') part.text += line.text;
-  if (part?.type !== 'audio') return;
-  part.transcript = (part.transcript ?? '') + line.text;
-  part.words.push(...line.words);
-  part.durationMs = line.words.at(-1)?.endMs ?? part.durationMs;
-}
-
-function addCue(conversation: Conversation, itemId: string | undefined, { cue }: LineOf<'cue'>): void {
-  const item = itemId === undefined ? undefined : messageIn(conversation, itemId);
-  if (item !== undefined) item.cues = [...(item.cues ?? []), cue];
-}
-
-function messageIn(conversation: Conversation, id: string): MessageItem | undefined {
-  const item = conversation.get(id);
-  return item?.type === 'message' ? item : undefined;
 }
 
 function itemOf(keptItem: KeptItem): Item {

@@ -3,7 +3,7 @@ import { soundToHear, type Item, type MessageItem } from '../session/contract/it
 import type { Conversation } from '../session/history/conversation.ts';
 import type { JournalLine } from './lines.ts';
 
-type OpenLine = Extract<JournalLine, { readonly type: 'open' }>;
+type Line<Type extends JournalLine['type']> = Extract<JournalLine, { readonly type: Type }>;
 
 /** Removes the utterances from the first one without a transcript on: the client still has their audio. */
 export function dropUnheard(conversation: Conversation): string[] {
@@ -22,7 +22,7 @@ export function dropUnheard(conversation: Conversation): string[] {
 }
 
 /** Returns true if the conversation ends with speech of the user that was to be answered. */
-export function owesReply({ items }: Conversation, session: WireSession | undefined, open: OpenLine): boolean {
+export function owesReply({ items }: Conversation, session: WireSession | undefined, open: Line<'open'>): boolean {
   const last = items.at(-1);
   if (last?.type !== 'message' || last.role !== 'user' || open.intent !== undefined) return false;
   const { audio } = (session ?? {}) as Partial<WireSession>;
@@ -42,4 +42,23 @@ export function cutToHeard(
   const part = item.content[0];
   if (part?.type !== 'audio') return;
   conversation.truncate(item, heardMs ?? Math.max(0, part.durationMs - aheadMs));
+}
+
+export function addWords(conversation: Conversation, itemId: string | undefined, line: Line<'words'>): void {
+  const part = itemId === undefined ? undefined : messageIn(conversation, itemId)?.content[0];
+  if (part?.type === 'text') part.text += line.text;
+  if (part?.type !== 'audio') return;
+  part.transcript = (part.transcript ?? '') + line.text;
+  part.words.push(...line.words);
+  part.durationMs = line.words.at(-1)?.endMs ?? part.durationMs;
+}
+
+export function addCue(conversation: Conversation, itemId: string | undefined, { cue }: Line<'cue'>): void {
+  const item = itemId === undefined ? undefined : messageIn(conversation, itemId);
+  if (item !== undefined) item.cues = [...(item.cues ?? []), cue];
+}
+
+export function messageIn(conversation: Conversation, id: string): MessageItem | undefined {
+  const item = conversation.get(id);
+  return item?.type === 'message' ? item : undefined;
 }

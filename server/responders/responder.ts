@@ -31,7 +31,7 @@ export function cascade(parts: {
     listen: (audio, options) => recognizer.transcribe(audio, options),
     async *reply(history, options) {
       const aside: Aside = { notes: [], calls: [] };
-      const made = agent.reply(history, options);
+      const made = options.rest?.isLast === true ? nothing() : agent.reply(history, options);
       const { heard } = options;
       const spoken = speakable(heard === undefined ? made : skipHeard(made, heard), aside, options);
       if (!options.speaks) {
@@ -66,6 +66,8 @@ export function cascade(parts: {
     prepare: ({ signal }) => speechCache.prepare(synthesizer, greetings, { signal, voice, speed: 1 }),
   };
 }
+
+async function* nothing(): AsyncIterable<never> {}
 
 type CallPart = Extract<ReplyPart, { readonly type: 'tool-call' }>;
 

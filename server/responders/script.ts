@@ -31,7 +31,8 @@ export function openScript({ heard = '', rest }: Pick<ReplyOptions, 'heard' | 'r
   return {
     async *phrases(felt) {
       if (rest !== undefined) {
-        const { saidMs: _, ...phrase } = rest;
+        const { text, emotion, before: earlier } = rest;
+        const phrase = { text, ...(emotion === undefined ? {} : { emotion }), before: earlier };
         follower.handed(phrase);
         yield phrase;
       }

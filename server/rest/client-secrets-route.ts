@@ -34,6 +34,8 @@ interface Deps {
   readonly config: Config;
   readonly engines: Engines;
   readonly characters: ReadonlyMap<string, Character>;
+  /** Makes a client secret known to the other nodes, if there are any. Returns the refusal if that fails. */
+  readonly shareSecret?: ((value: string) => Promise<Refusal | undefined>) | undefined;
 }
 
 /**
@@ -41,14 +43,16 @@ interface Deps {
  * `…/transcription_sessions`. Each issues a short-lived key for a browser or a game, bound to one character.
  */
 export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, auth: AuthGuard): void {
-  const make = (request: FastifyRequest, body: unknown): MadeSecret | Refusal => {
+  const make = async (request: FastifyRequest, body: unknown): Promise<MadeSecret | Refusal> => {
     const made = makeSecret(body, deps, secrets, auth.authenticatedCaller(request).owner);
+    const refusal = 'session' in made ? await deps.shareSecret?.(made.value) : undefined;
+    if (refusal !== undefined) return refusal;
     if ('session' in made) request.log.info({ character: made.session.model }, 'client secret made');
     return made;
   };
   const options = { onRequest: auth.serverKey, bodyLimit: limits.clientSecretBodyBytes.value };
   app.post('/v1/realtime/client_secrets', options, async (request, reply) => {
-    const made = make(request, request.body ?? {});
+    const made = await make(request, request.body ?? {});
     if ('status' in made) return sendRefusal(reply, made);
     reply.header('cache-control', 'no-store');
     return { ...made, session: echoOf(made.session) };
@@ -59,7 +63,7 @@ export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: Clie
   ] as const;
   for (const [path, fromBeta] of beforeGa) {
     app.post(path, options, async (request, reply) => {
-      const made = make(request, fromBeta(request.body));
+      const made = await make(request, fromBeta(request.body));
       if ('status' in made) return sendRefusal(reply, made);
       reply.header('cache-control', 'no-store');
       const { value, expires_at, session } = made;

@@ -28,6 +28,7 @@ export interface NodeCounts {
 interface SessionCounts {
   readonly active: number;
   readonly opened: number;
+  readonly most: number;
 }
 
 /** Upper bounds in seconds: fine in the range of normal turns, coarse above it. */
@@ -148,6 +149,12 @@ function processMetrics(registry: Registry, sessions: SessionCounts, node: NodeC
     help: 'Open sessions.',
     registers,
     collect: (): void => live.set(sessions.active),
+  });
+  const most = new Gauge({
+    name: 'dramatis_sessions_max',
+    help: 'Most open sessions (DRAMATIS_MAX_SESSIONS).',
+    registers,
+    collect: (): void => most.set(sessions.most),
   });
   const opened = new Counter({
     name: 'dramatis_sessions_opened_total',

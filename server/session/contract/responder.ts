@@ -106,6 +106,8 @@ export interface ScriptPhrase extends FeltPhrase {
 /** A phrase that a client has in part. `saidMs`: how much of its sound. */
 export interface RestOfPhrase extends ScriptPhrase {
   readonly saidMs: number;
+  /** Set if the reply ends with it. */
+  readonly isLast?: true;
 }
 
 /** Words that begin within this time of a cut have not been said: sums of milliseconds are not exact. */

@@ -21,6 +21,8 @@ export function repeatedRequest(request: ReplyRequest, speaks: boolean): { reado
 export interface CutPhrase {
   readonly phrase: SpokenPhrase;
   readonly receivedMs: number;
+  /** Set if the reply ends with the phrase. */
+  readonly isLast?: true;
 }
 
 /** Returns the request that makes a reply again; `item`, what was said of it, is not said again. */
@@ -44,7 +46,10 @@ function restOf(cut: CutPhrase | undefined): Pick<GoesOn, 'heard' | 'rest'> | un
   if (cut === undefined) return undefined;
   const { fromMs, ...phrase } = cut.phrase;
   const saidMs = Math.max(0, cut.receivedMs - fromMs);
-  return { heard: phrase.before + phrase.text, rest: { ...phrase, saidMs } };
+  return {
+    heard: phrase.before + phrase.text,
+    rest: { ...phrase, saidMs, ...(cut.isLast === true ? { isLast: true } : {}) },
+  };
 }
 
 function heardOf(earlier: Pick<GoesOn, 'heard'>, item: MessageItem | undefined): string {
