@@ -1,19 +1,25 @@
 import { CharacterError } from '../../characters/character-error.ts';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { concatSamples } from '../../voices/audio.ts';
-import { phrases } from '../../voices/text/phrases.ts';
+import { EngineError } from '../../voices/engine.ts';
 import { writeWav } from '../../voices/dsp/wav.ts';
 import { openEngines } from '../engines/engines.ts';
 import { readCharacters } from '../cast/cast.ts';
+import { mouthFile, mouthFormats, type MouthFormat } from '../speech/mouth-file.ts';
+import { speakText, type SpokenBlock } from '../speech/speak-text.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 import { parseCommand } from '../terminal/commands.ts';
-import { requireFlag, requirePlaceFor, UsageError } from '../terminal/flags.ts';
-import { outputOf, tellIfSlow } from '../terminal/text.ts';
+import { requireFlag, requirePlaceFor, textFlag, UsageError } from '../terminal/flags.ts';
+import { jsonText, outputOf, tellIfSlow } from '../terminal/text.ts';
 
-/** `dramatis say`: synthesizes a text in a character's voice. */
+/** `dramatis say`: synthesizes a text in a character's voice, and writes how its mouth moves. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('say', '"TEXT" --character ID --out FILE', args, {
     character: { type: 'string', value: 'ID', help: 'character whose voice is used' },
     out: { type: 'string', value: 'FILE', help: 'WAV file to write; - for standard output' },
+    visemes: { type: 'string', value: 'FILE', help: 'JSON file to write, with the shapes of the mouth' },
+    format: { type: 'string', value: 'NAME', help: `format of that file: ${mouthFormats.join(', ')}` },
   });
   if (parsed === undefined) return 0;
   const text = parsed.positionals.join(' ').trim();
@@ -21,30 +27,40 @@ export async function run(args: string[]): Promise<number> {
   const id = requireFlag(parsed.values.character, 'character');
   const out = requireFlag(parsed.values.out, 'out');
   requirePlaceFor(out);
+  const shapes = textFlag(parsed.values.visemes);
+  if (shapes !== undefined) requirePlaceFor(shapes);
+  const format = formatOf(textFlag(parsed.values.format));
   const character = (await readCharacters(parsed.config)).get(id);
   if (character === undefined)
     throw new CharacterError(`There is no character "${id}". \`dramatis characters\` lists them.`);
   const engines = await tellIfSlow('Loading the engines …', openEngines(parsed.config));
   try {
     const { synthesizer, voice } = engines.voiceOf(character);
-    async function* texts(): AsyncIterable<{ text: string }> {
-      for await (const phrase of phrases(once(text))) yield { text: phrase };
-    }
-    const blocks: Float32Array[] = [];
-    for await (const chunk of synthesizer.speak(texts(), { signal: interruptSignal(), voice }))
-      blocks.push(chunk.frame.samples);
-    const samples = concatSamples(blocks);
+    const blocks: SpokenBlock[] = [];
+    for await (const block of speakText(text, synthesizer, { signal: interruptSignal(), voice })) blocks.push(block);
+    const samples = concatSamples(blocks.map((block) => block.samples));
     const { target, tell } = outputOf(out);
     await writeWav(target, samples, synthesizer.sampleRate);
     tell(
       `${out}: ${(samples.length / synthesizer.sampleRate).toFixed(2)} s, voice of ${character.name} (TTS ${synthesizer.name})`,
     );
+    if (shapes !== undefined) await writeShapes(shapes, format, blocks, out);
     return 0;
   } finally {
     await engines.close();
   }
 }
 
-async function* once(text: string): AsyncIterable<string> {
-  yield text;
+function formatOf(name = 'oculus'): MouthFormat {
+  const format = mouthFormats.find((known) => known === name);
+  if (format === undefined) throw new UsageError(`--format is one of ${mouthFormats.join(', ')}.`);
+  return format;
+}
+
+/** Throws an `EngineError` if the voice tells nothing of its mouth. */
+async function writeShapes(file: string, format: MouthFormat, blocks: readonly SpokenBlock[], sound: string) {
+  const made = mouthFile(format, blocks, path.basename(sound));
+  if (made === undefined)
+    throw new EngineError('say', 'ENGINE_REFUSED', 'this voice does not tell the shapes of its mouth');
+  await writeFile(file, `${jsonText(made)}\n`);
 }

@@ -11,7 +11,7 @@ const benches: Readonly<
   turns: () => import('./turns/turns.ts'),
   recognizer: () => import('./engines/recognizer.ts'),
   synthesizer: () => import('./engines/synthesizer.ts'),
-  visemes: () => import('./engines/visemes.ts'),
+  visemes: () => import('./visemes/visemes.ts'),
   soak: () => import('./load/soak.ts'),
   network: () => import('./load/network.ts'),
   protocol: () => import('./load/protocol.ts'),

@@ -245,7 +245,8 @@ function later(word: TimedWord, byMs: number): TimedWord {
   return byMs === 0 ? word : { ...word, startMs: word.startMs + byMs, endMs: word.endMs + byMs };
 }
 
-function mouthOf({ mouth, frame }: SpeechChunk, startMs: number): MouthSpan {
+/** The movement of the mouth in a chunk that begins at `startMs` of its reply. */
+export function mouthOf({ mouth, frame }: SpeechChunk, startMs: number): MouthSpan {
   const span = { startMs, endMs: startMs + durationMs(frame) };
   if (mouth === undefined) return { basis: 'level', ...span, visemes: [], phones: [] };
   const { basis, visemes, phones } = mouth;

@@ -1,0 +1,45 @@
+import { durationMs } from '../../voices/audio.ts';
+import type { CallOptions } from '../../voices/engine.ts';
+import type { SpeechSynthesizer, TimedWord, Voice } from '../../voices/synthesizer.ts';
+import { phrases } from '../../voices/text/phrases.ts';
+import type { MouthSpan } from '../session/contract/events.ts';
+import { mouthOf } from '../session/output/playout.ts';
+
+/** A block of speech at the synthesizer's rate, with its words and its mouth; times in ms from the start of the text. */
+export interface SpokenBlock {
+  readonly samples: Float32Array;
+  readonly words: readonly TimedWord[];
+  readonly mouth: MouthSpan;
+}
+
+export interface SpeakTextOptions extends CallOptions {
+  readonly voice: Voice;
+  /** Factor on the tempo; 1 = the voice's own. */
+  readonly speed?: number;
+}
+
+/** Speaks a text as it is synthesized. Throws what the synthesizer throws; nothing to speak yields nothing. */
+export async function* speakText(
+  text: string,
+  synthesizer: SpeechSynthesizer,
+  options: SpeakTextOptions,
+): AsyncGenerator<SpokenBlock> {
+  async function* pieces(): AsyncIterable<{ text: string }> {
+    for await (const piece of phrases(once(text))) yield { text: piece };
+  }
+  let atMs = 0;
+  for await (const chunk of synthesizer.speak(pieces(), options)) {
+    const startMs = atMs;
+    atMs += durationMs(chunk.frame);
+    const words = (chunk.words ?? []).map((word) => ({
+      text: word.text,
+      startMs: word.startMs + startMs,
+      endMs: word.endMs + startMs,
+    }));
+    yield { samples: chunk.frame.samples, words, mouth: mouthOf(chunk, startMs) };
+  }
+}
+
+async function* once(text: string): AsyncIterable<string> {
+  yield text;
+}
