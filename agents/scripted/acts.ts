@@ -23,6 +23,7 @@ const middling: ReadonlySet<Act> = new Set([
   'agree',
   'disagree',
   'confused',
+  'help',
 ]);
 /** Longer parts of a message are read as a question or a statement only, so that no pattern sees a long text. */
 const longestPart = 160;
@@ -105,13 +106,16 @@ function isQuestion(part: string, text: string): boolean {
 }
 
 const ownFact =
-  /\b(?:what(?:'s|’s| is| was| are)|do you (?:still )?(?:know|remember)|can you remember|tell me|where(?:'s|’s| is)|who(?:'s|’s| is)|how old is)\b[^.!?]{0,30}\bmy (?!dear|friend|lord|lady|queen|captain)\p{L}+|\b(?:who (?:am i|i am)|what (?:am i|i am) called|where (?:do )?i (?:live|work|come from)|what did i (?:say|tell you)\b[^.!?]{0,30}|what did i use to (?:do|be)|how old (?:am i|i am)|what (?:do )?i (?:do for (?:a living|work)|like)|where (?:am i|i am|i'm|i’m) from)\s*[?.!]*\s*$|我(?:的名字)?(?:叫|姓)什么|我是谁|我(?:在哪[里儿]?(?:上班|工作|住|上学)|(?:是)?(?:住|来自|从)(?:在)?哪)|我的.{1,6}(?:叫什么|是什么|是谁|几岁|在哪)|我(?:是)?做什么(?:工作|的)|记得我/iu;
+  /\b(?:what(?:'s|’s| is| was| are)|do you (?:still )?(?:know|remember)|can you remember|tell me|where(?:'s|’s| is| does)|who(?:'s|’s| is)|how old is|what does)\b[^.!?]{0,30}\bmy (?!dear|friend|lord|lady|queen|captain|time|world|age of)\p{L}+|\b(?:who (?:am i|i am)|what (?:am i|i am) called)\s*[?.!]*\s*$|我(?:的名字)?(?:叫|姓)什么|我是谁|我的.{1,6}(?:叫什么|是什么|是谁|几岁|在哪)|我(?:是)?(?:做|干)什么(?:工作|的)|记得我|我(?!们|该|要|能|可以|应该|说|问|怎|想|听|看|们)[^。！？，为]{0,8}(?:(?<!为)什么(?:名字|乐器|专业|工作)|哪[里儿个座]|几[个岁只])/iu;
+/** "Which instrument do I play?", "Do you know where I live?"; no plea for advice, and no question for the place here. */
+const askedOfSelf =
+  /\b(?:what|which|whom|where|when|how (?:many|much|old|long|often|tall))\b[^.!?]{0,40}\b(?:do|did|am|was|have|had) i\b(?!\s*[?.!]*$)(?! (?:talking|speaking|doing|saying|supposed|to|hearing|looking|missing|do(?! for)|get|go|need|have to|call|find|become|learn|start|begin|stop|tell(?! you)|owe|look|sound|win|pay|sit|put|know|use(?! to)|make|keep|write|reach|address|become|begin|deserve|bring))|\b(?:know|remember|tell me|guess)\b[^.!?]{0,15}\b(?:what|which|who|where|when|how (?:many|old|long|tall))\b[^.!?]{0,20}\bi (?:do|did|am|was|live|work|come|came|study|play|have|had|said|told|like|love)\b|\b(?:how old am i|where am i from|what do i like|what did i (?:just )?(?:say|tell you))\b(?! (?:now|next|then|if|about))/iu;
 
 /** True for a question about the user: "What is my name?" */
 function isAboutOneself(userMessage: string): boolean {
   return (
     userMessage.length <= 4 * longestPart &&
-    ownFact.test(userMessage) &&
+    (ownFact.test(userMessage) || askedOfSelf.test(userMessage)) &&
     !/\bmy (?:opinion|question|problem|chances)/iu.test(userMessage)
   );
 }
@@ -145,8 +149,16 @@ export function nameIn(userMessage: string): string | undefined {
   return undefined;
 }
 
-/** After a question, this is sympathy, no apology. */
-export const sympathy = /^\W*(?:oh )?(?:i['’]?m|i am) (?:so |very |really |terribly )?sorry\W*$/iu;
+const apology = /\b(?:apologi\p{L}*|forgive|rude|mean|unkind|unfair|late|interrupt\p{L}*|fault|joking|wrong)\b/iu;
+const sorrow = /^\W*(?:oh )?(?:(?:i['’]?m|i am) )?(?:so |very |really |terribly )?sorry\b/iu;
+const yourLoss =
+  /\byour? .{0,30}\b(?:los[ts]|loss|died|dead|killed|suffer\p{L}*|hurt|alone|prison|exile\p{L}*|sad|through)\b/iu;
+
+/** True for "I'm sorry" after a question, or for what befell the character: sympathy, no apology. */
+export function isSympathy(userMessage: string, before: string): boolean {
+  if (apology.test(userMessage)) return false;
+  return yourLoss.test(userMessage) || (isAskedIn(before) && sorrow.test(userMessage) && userMessage.length < 60);
+}
 export const whoAsks = ['Who are you?', '你是谁？'];
 
 /** True for "Alice? Hello?", "大圣": a message of the character's name, and no more than a greeting. */
@@ -176,9 +188,12 @@ const titles = /\b(mr|mrs|ms|dr|st|prof)\./giu;
 const address =
   /, *(?:mr|mrs|ms|dr|mister|sir|madam|captain|general|your majesty|your highness|my (?:queen|lord|lady))\b[^,.!?]{0,20}(\?+)\s*$/iu;
 
-/** Removes the full stops of titles, and an address behind a question. */
+/** Removes the full stops of titles, an address behind a question, and the comma before "please". */
 export function withoutTitles(userMessage: string): string {
-  return userMessage.replaceAll(titles, '$1').replace(address, '$1');
+  return userMessage
+    .replaceAll(titles, '$1')
+    .replace(address, '$1')
+    .replace(/, *(please\W*)$/iu, ' $1');
 }
 
 /** A greeting answers "Hello, may I come in?". */

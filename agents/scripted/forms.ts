@@ -33,6 +33,12 @@ export const englishForms: readonly Form[] = [
     asks: ['Can I ask you something?', 'May I ask you a question?'],
   },
   {
+    act: 'help',
+    pattern:
+      /\b(?:can|could|will|would) you (?:please |maybe )?help (?:me|us)\b|^(?:please )?help (?:me|us)\b|\bi (?:really )?need (?:your |some )?help\b/u,
+    asks: ['Can you help me?', 'I need your help'],
+  },
+  {
     act: 'luck',
     pattern: /^(?:please )?(?:wish me (?:good )?luck|keep your fingers crossed)(?: \p{L}+){0,3}$/u,
     asks: ['Wish me luck'],
@@ -132,7 +138,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'sorry',
     pattern:
-      /^(?:i(?:'m| am) )?(?:so |very |really )?sorry\b(?! (?:to hear|for you|about your|about you))|\b(?:i apologi[sz]e|my apologies|forgive me|i (?:did not|didn't) mean (?:that|it|to)|i take (?:that|it) back)\b|\b(?:that|it) was (?:\p{L}+ )?(?:rude|mean|unkind|unfair)(?: of me)?$|\bi was (?:\p{L}+ )?(?:rude|mean|unkind)\b/u,
+      /^(?:i(?:'m| am) )?(?:so |very |really |terribly |awfully )?sorry\b(?! (?:to hear|for you|about your|about you))|\b(?:i apologi[sz]e|my apologies|forgive me|i (?:did not|didn't) mean (?:that|it|to)|i take (?:that|it) back)\b|\b(?:that|it) was (?:\p{L}+ )?(?:rude|mean|unkind|unfair)(?: of me)?$|\bi was (?:\p{L}+ )?(?:rude|mean|unkind)\b/u,
     asks: ['I am sorry', 'Sorry', 'I apologise', 'Forgive me'],
   },
   {
@@ -168,7 +174,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'pity',
     pattern:
-      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|difficult|painful|unfair)(?: to hear| for you| thing| story)*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b/u,
+      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|difficult|painful|unfair)(?: to hear| for you| thing| story)*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b|\bcondolences\b|^(?:that|it) must (?:have |be |feel |still )*(?:hurt|(?:been |felt )?(?:\p{L}+ )?(?:lonely|frightening|scary|sad|hard|awful|terrible|painful|difficult|tough|horrible|heavy))\b(?: for you)?$/u,
     asks: [],
   },
   {

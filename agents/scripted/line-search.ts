@@ -2,12 +2,12 @@ import type { DialoguePair } from '../../characters/card.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { searchTerms, topicTerms } from '../retrieval/words.ts';
 import { isAskedIn } from './acts.ts';
-import { isStated, kinship, shapeOf } from './shapes.ts';
+import { alternativesIn, isStated, kinship, measureIn, shapeOf } from './shapes.ts';
 
 /** Topics that say little: a line that shares only these with the message does not answer it. */
 export const weakTopics: ReadonlySet<string> = new Set(
   topicTerms(
-    'favourite best worst meet love like enjoy fear hate look wear carry nice live people person time year way real old new big long short first last great bad place name help learn call kind buy three two watch prefer 喜欢 爱 觉得 认识 现在 时候 平时 最近 故事 个 大 小 老',
+    'favourite best worst meet love like enjoy fear hate look wear carry nice live people person time year way real old new big long short first last great bad place name help learn call kind buy three two watch prefer often most many time biggest greatest hardest strangest happiest funniest proudest strongest 喜欢 爱 觉得 认识 现在 时候 平时 最近 故事 个 大 小 老',
   ),
 );
 
@@ -94,6 +94,10 @@ export const paraphrased = 0.98;
 const farShare = 0.9;
 /** Factor on the fit of a line that does not concern the user, to a question that does. */
 const userShare = 0.7;
+/** Factor on the fit of a line without the number, name or person asked for. */
+const lackingShare = 0.45;
+/** Factor on the fit of a line with a trigger for a name, to a question for something else. */
+const nameShare = 0.6;
 /** Factor on the fit of a line about the character's mother to a question about the user's. */
 const ownerShare = 0.4;
 
@@ -113,31 +117,32 @@ function ownedIn(text: string, whose: 'my' | 'your'): string[] {
 
 /** Factor on the fit of a line: whether a trigger about the same thing asks as the message asks. */
 export function suitability({ pair, part }: PartHit): number {
-  const hasTopic = topicTerms(part).length > 0;
   const topics = topicTerms(part).filter((topic) => !weakTopics.has(topic));
   const related = pair.asks.filter((ask) => {
     const terms = new Set(searchTerms(ask));
     return topics.some((topic) => terms.has(topic));
   });
-  const isOfYou = ofYou.test(part);
-  const isNear = (ask: string): boolean => related.length === 0 || related.includes(ask);
-  return Math.max(
-    ...pair.asks.map((ask) => {
-      const nearness = isNear(ask) ? 1 : farShare;
-      if (hasTopic && interjection.test(ask)) return ownerShare;
-      if (ofOthers.test(part) && ofSpeaker.test(ask) && !ofSpeaker.test(part)) return ownerShare;
-      const isBare = oneWord.test(ask);
-      if (isOfOtherOwner(part, ask)) return ownerShare;
-      if (ofUserOnly.test(part) && !ofUserOnly.test(ask)) return userShare * nearness * kinship(part, ask);
-      const kin = kinship(part, ask);
-      // Frame words alone say no more than the shape.
-      const share = nearness * (isBare ? bareShare : kin < 1 && !hasTopic ? otherThingShare : kin);
-      if (isBare || isOfYou === ofYou.test(ask)) return share;
-      return (
-        share * ((!isOfYou && ofOthers.test(part)) || isStated(shapeOf(part)) ? otherThingShare : otherPersonShare)
-      );
-    }),
+  const shares = pair.asks.map(
+    (ask) => (related.length === 0 || related.includes(ask) ? 1 : farShare) * agreement(part, ask),
   );
+  return Math.max(...shares) * (hasWhatIsAsked(part, related, pair.reply) ? 1 : lackingShare);
+}
+
+/** How far a trigger asks for the same kind of thing, and about the same person, as a message. */
+function agreement(part: string, ask: string): number {
+  const hasTopic = topicTerms(part).length > 0;
+  if (hasTopic && interjection.test(ask)) return ownerShare;
+  if (ofOthers.test(part) && ofSpeaker.test(ask) && !ofSpeaker.test(part)) return ownerShare;
+  if (isOfOtherOwner(part, ask)) return ownerShare;
+  if (isForName(ask) && !isForName(part) && shapeOf(part) !== 'who') return nameShare;
+  const kin = kinship(part, ask);
+  if (ofUserOnly.test(part) && !ofUserOnly.test(ask)) return userShare * kin;
+  const isBare = oneWord.test(ask);
+  // Frame words alone say no more than the shape.
+  const share = isBare ? bareShare : kin < 1 && !hasTopic ? otherThingShare : kin;
+  const isOfYou = ofYou.test(part);
+  if (isBare || isOfYou === ofYou.test(ask)) return share;
+  return share * ((!isOfYou && ofOthers.test(part)) || isStated(shapeOf(part)) ? otherThingShare : otherPersonShare);
 }
 
 /** True if all triggers are statements of users about themselves: they answer no question. */
@@ -178,4 +183,55 @@ export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): b
   const said = new Set(searchTerms(pair.reply));
   const known = strong.filter((topic) => asked.has(topic) || said.has(topic)).length;
   return known * 2 < strong.length;
+}
+
+const numeral =
+  /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundreds?|thousands?|millions?|dozens?|half|twice|thrice|none|neither|countless|only one|but one|an only|no (?:\p{L}+ )?(?:brothers?|sisters?|children|son|daughter|wife|husband|friends?))\b|[二两三四五六七八九十百千万半独]|一[个只条位岁年本次回百千万]|没有|数不/iu;
+/** A list that can be counted: "Latin, Greek, French and Italian". */
+const list = /(?:\p{Lu}\p{Ll}+,? (?:and )?){3}/u;
+/** What a question for a measure wants to hear, if it is no plain number. */
+const measures: readonly (readonly [RegExp, RegExp])[] = [
+  [
+    /^often$/u,
+    /\b(?:every|each|daily|nightly|once|twice|always|never|seldom|rarely|often|sometimes)\b|每|从不|常|天天/iu,
+  ],
+  [
+    /^long$|^多[久长]$/u,
+    /\b(?:years?|months?|weeks?|days?|hours?|minutes?|since|all my life|ever after|forever|always)\b|年|天|月|日|辈子/iu,
+  ],
+];
+/** A name within a sentence; the first word of one may be any word. */
+const properName = /(?<=[\p{Ll},;:'’] )(?!I\b)\p{Lu}\p{Ll}+|叫|名|唤|号/u;
+const somebody =
+  /(?<=[\p{Ll},;:'’] )(?!I\b)\p{Lu}\p{Ll}+|\b(?:he|she|they|him|her|them|nobody|no one|none|everyone|everybody|myself|i am|my \p{L}+)\b|\p{Script=Han}/iu;
+/** "What is the name of your ship?", "What's your dog called?"; not the character's own name. */
+const asksName =
+  /^(?!.*\byour (?:\p{L}+ )?names?\b).*\b(?:what|which)\b.*\b(?:names?|called|named)\b|\byour \p{L}+['’]s? names?\b|(?<!^你)叫(?:什么|啥)|名字/iu;
+
+/** True for a question for the name of somebody or something else than the character. */
+function isForName(message: string): boolean {
+  return asksName.test(message) && shapeOf(message) === 'what';
+}
+
+/**
+ * True unless a question asks for a number, a name, a person, or one of two things, and the reply has none. A trigger
+ * that asks for the same is trusted.
+ */
+function hasWhatIsAsked(message: string, asks: readonly string[], reply: string): boolean {
+  const shape = shapeOf(message);
+  const isAskedBy = (is: (ask: string) => boolean): boolean => asks.some((ask) => shapeOf(ask) === shape && is(ask));
+  if (shape === 'number') {
+    const measure = measureIn(message);
+    const wanted = measures.find(([measured]) => measured.test(measure))?.[1] ?? numeral;
+    return (
+      wanted.test(reply) || numeral.test(reply) || list.test(reply) || isAskedBy((ask) => measureIn(ask) === measure)
+    );
+  }
+  if (isForName(message)) return properName.test(reply) || asks.some(isForName);
+  if (shape === 'who') return somebody.test(reply) || isAskedBy(() => true);
+  if (shape === 'either') {
+    const said = new Set(searchTerms(`${asks.join(' ')} ${reply}`));
+    return alternativesIn(message).some((term) => said.has(term));
+  }
+  return true;
 }

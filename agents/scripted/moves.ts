@@ -5,9 +5,10 @@ import { languageOf } from '../language.ts';
 import { chooseLine, isSameLine } from '../retrieval/choice.ts';
 import { searchTerms, topicTerms } from '../retrieval/words.ts';
 import { isAskedIn } from './acts.ts';
+import { isModern, pronounIn } from './follow-up.ts';
 import { topicOf, weakTopics } from './line-search.ts';
 import { isStated, shapeOf, type Shape } from './shapes.ts';
-import { filled, slotOf, stockLines } from './stock-lines.ts';
+import { stockLines } from './stock-lines.ts';
 
 /** Picks an evasion, in the given language if the card has one, that was not used before in this conversation. */
 export function evasion(character: Character, history: readonly Message[], language: string): string {
@@ -32,6 +33,8 @@ const shortestTale = 30;
 const open: ReadonlySet<Shape> = new Set(['what', 'how', 'why', 'opinion', 'tell', 'whether']);
 /** Questions after which another subject can be offered; a request or a plea for advice is answered as one. */
 const offered: ReadonlySet<Shape> = new Set([...open, 'number', 'who', 'where', 'when']);
+/** Questions about what the character has just spoken of that the user may judge. */
+const judged: ReadonlySet<Shape> = new Set(['whether', 'whether-you', 'opinion']);
 
 /** A message that no line answers, and the talk before it. */
 export interface Unanswered {
@@ -61,19 +64,29 @@ export function moveOn(unanswered: Unanswered): string {
   const wasEvaded = isAskedIn(before) && (isOwn(lastReply) || isMove(Object.values(stock.shapes).flat(), lastReply));
   const offer = wasEvaded && offered.has(shape) ? offerOf(lines, history, language) : undefined;
   if (offer !== undefined) return offer;
+  if (judged.has(shape) && pronounIn(userMessage) !== undefined && isOwnLine(unanswered))
+    return chooseLine(stock.judges, history);
   const suited = own.filter((line) => !ofStatement.test(line));
   const isOpen = open.has(shape) && !wasEvaded && !isMove(stock.offers, lastReply);
   return chooseLine(isOpen && suited.length > 0 ? suited : stock.shapes[shape], history);
 }
 
+/** True if the last reply is a line of the pack. */
+export function isOwnLine({ lines, lastReply }: Pick<Unanswered, 'lines' | 'lastReply'>): boolean {
+  return lastReply !== '' && lines.some(({ reply }) => isSameLine(lastReply, reply));
+}
+
 /** Receives a statement: with sympathy, a nod, an echo, or words that invite more. */
 function received(unanswered: Unanswered, shape: Shape): string {
-  const { character, history, language, lastReply, userMessage } = unanswered;
+  const { before, character, history, language, lastReply, userMessage } = unanswered;
   const stock = stockLines(language);
   const own = evasionsIn(character, language);
   if (trouble.test(userMessage) && shape !== 'you' && !isMove(stock.troubles, lastReply))
     return chooseLine(stock.troubles, history);
   if (isReaction(userMessage) && shape === 'remark') return chooseLine(stock.reactions, history);
+  const isUnknown = isModern(before, character) || isMove([...stock.unknownThings, ...stock.yoursToTell], lastReply);
+  if (isUnknown && /^\W*(?:it|they|you (?:can|just|use)|we|people|that)\b|^(?:就|那|它|是)/iu.test(userMessage))
+    return chooseLine(stock.explained, history);
   const echo = isMove(stock.echoes, lastReply) ? undefined : echoOf(unanswered);
   if (echo !== undefined) return echo;
   const isTale = shape === 'remark' && userMessage.length > shortestTale;
@@ -227,4 +240,27 @@ function echoOf({ userMessage, history, language }: Unanswered): string | undefi
   });
   const said = turned.join(' ');
   return fill(echoes, history, { said: `${said.charAt(0).toUpperCase()}${said.slice(1)}` });
+}
+
+/** Fills in the slots of a line; undefined if one is unknown. */
+function filled(line: string, slots: Readonly<Record<string, string | undefined>>): string | undefined {
+  let isWhole = true;
+  const text = line.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = slots[name];
+    isWhole &&= value !== undefined;
+    return value ?? '';
+  });
+  return isWhole ? text : undefined;
+}
+
+/** Returns the slot of a line that was filled in before, such as the topic of an offer. */
+function slotOf(lines: readonly string[], said: string): string | undefined {
+  for (const line of lines) {
+    const [before = '', after = ''] = line.split(/\{\w+\}/u);
+    if (!line.includes('{') || !said.includes(before)) continue;
+    const from = said.indexOf(before) + before.length;
+    const until = said.indexOf(after, from);
+    if (until > from) return said.slice(from, until);
+  }
+  return undefined;
 }

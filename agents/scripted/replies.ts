@@ -1,9 +1,5 @@
-import type { DialoguePair } from '../../characters/card.ts';
-import type { Character } from '../../characters/character.ts';
-import type { Message } from '../chat.ts';
 import { isSameLine } from '../retrieval/choice.ts';
-import type { FindLines, LineHit } from '../retrieval/line-index.ts';
-import { isFrame, searchTerms, topicTerms } from '../retrieval/words.ts';
+import { topicTerms } from '../retrieval/words.ts';
 import {
   actsOf,
   asksForName,
@@ -14,67 +10,31 @@ import {
   wordy,
   isCall,
   nameIn,
-  sympathy,
+  isSympathy,
   whoAsks,
   type HeardAct,
 } from './acts.ts';
 import { arithmeticIn } from './arithmetic.ts';
 import { isMeant, isModern, pronounIn } from './follow-up.ts';
 import {
-  hitsOf,
-  isKeywordOnly,
-  isOfUser,
-  leastWeakFit,
-  paraphrased,
-  ofOthers,
-  suitability,
-  wordForWord,
-} from './line-search.ts';
-import { fill, isMove, moveOn, offeredIn, offerOf } from './moves.ts';
-import { asksOwnName, ownFacts, workIn, type OwnFacts } from './own-facts.ts';
+  exactLine,
+  fitting,
+  leastFit,
+  leastPronounFit,
+  lineFor,
+  possessive,
+  relatedLine,
+  type Mind,
+  type Situated,
+  type Spoken,
+} from './fitting-lines.ts';
+import { suitability } from './line-search.ts';
+import { fill, isMove, isOwnLine, moveOn, offeredIn, offerOf } from './moves.ts';
+import { asksOwnName, ownFacts, withoutAsking, workIn } from './own-facts.ts';
 import { stockLines } from './stock-lines.ts';
 
-/** A user message, and what a reply without an LLM is made from. */
-export interface Mind {
-  readonly character: Character;
-  /** The character's lines in this language, and their index. */
-  readonly lines: readonly DialoguePair[];
-  readonly find: FindLines;
-  readonly history: readonly Message[];
-  readonly language: string;
-  readonly userMessage: string;
-  readonly memories?: readonly string[] | undefined;
-}
-
-/** A reply: a line of the pack, or a stock line. */
-export type Spoken = Pick<DialoguePair, 'reply' | 'emotion'>;
-
-/** Least fit of a line that answers a question, and of one that answers a statement. Measured; see the README. */
-const leastFit = 0.48;
-const leastStatementFit = 0.62;
-/** Least fit of a line if one that fits better is left out. */
-const leastOtherFit = 0.55;
-/** Least fit of a line that was said just now, to be said again. */
-const leastRepeatedFit = 0.6;
-/** Least fit of a line for an act, whose trigger may address the character. */
-const leastActFit = 0.8;
-/** Least fit of a line for "How fast does it go?", whose subject is unknown. */
-const leastPronounFit = 0.75;
-/** Factor on the fit of a message read with the one before it. */
-const echoShare = 0.75;
 /** A reply is not repeated within this many replies. */
 const restReplies = 8;
-
-/** A mind, and what every step needs to know of the talk so far. */
-interface Situated extends Mind {
-  readonly act: HeardAct;
-  /** The other acts of the message. */
-  readonly others: readonly HeardAct[];
-  readonly facts: OwnFacts;
-  readonly before: string;
-  readonly lastReply: string;
-  readonly isFresh: (hit: LineHit) => boolean;
-}
 
 /** Answers a user message: what suits its act, else the line that fits it, else an evasion or another way on. */
 export function replyTo(mind: Mind): Spoken {
@@ -89,7 +49,7 @@ export function replyTo(mind: Mind): Spoken {
     ? { act: 'who', asks: whoAsks }
     : isCall(userMessage, name)
       ? { act: 'greeting', asks: ['Hello'] }
-      : first.act === 'sorry' && isAskedIn(before) && sympathy.test(userMessage)
+      : first.act === 'sorry' && isSympathy(userMessage, before)
         ? { act: 'pity', asks: [] }
         : first;
   const now: Situated = {
@@ -109,16 +69,19 @@ export function replyTo(mind: Mind): Spoken {
     changed,
     exactLine,
     answered,
+    heardOf,
     followed,
     fitting,
     unknownThing,
     otherwise,
   ];
-  for (const step of steps) {
-    const reply = step(now);
-    if (reply !== undefined) return reply;
-  }
-  return { reply: moveOn(now) };
+  const spoken = steps
+    .values()
+    .map((step) => step(now))
+    .find((reply) => reply !== undefined);
+  if (spoken === undefined) return { reply: moveOn(now) };
+  const isOfPack = mind.lines.some(({ reply }) => spoken.reply.endsWith(reply));
+  return isOfPack ? { ...spoken, reply: withoutAsking(spoken.reply, history) } : spoken;
 }
 
 const assent =
@@ -136,7 +99,8 @@ function accepted({ find, language, lastReply, userMessage, isFresh }: Situated)
 /** Answers questions of users about themselves from their own words. */
 function ownFact(now: Situated): Spoken | undefined {
   const { act, facts, history, language, userMessage } = now;
-  if (act.act !== 'own-fact') return undefined;
+  const isKnown = ofSelfOrNot.test(userMessage) && facts.answer(userMessage) !== undefined;
+  if (act.act !== 'own-fact' && !isKnown) return undefined;
   const stock = stockLines(language);
   if (asksOwnName(userMessage) && facts.name !== undefined)
     return { reply: fill(stock.ownName, history, { name: facts.name }) };
@@ -146,6 +110,9 @@ function ownFact(now: Situated): Spoken | undefined {
   const isOfThem = line?.asks.some((ask) => /\b(?:i|my|me)\b|我/iu.test(ask));
   return isOfThem === true ? line : { reply: fill(stock.ownFactUnknown, history, {}) };
 }
+
+/** "Do I have a dog?", and what may as well ask for advice: a fact if there is one. */
+const ofSelfOrNot = /^(?:do|did|have|am) i\b|^(?:and )?what do i do\W*$/iu;
 
 /** Repeats name and work of users who introduce themselves, before the pack's own line. */
 function introduced(now: Situated): Spoken | undefined {
@@ -167,20 +134,6 @@ function changed(now: Situated): Spoken | undefined {
   return offer === undefined ? answered(now) : { reply: offer };
 }
 
-/** The line whose trigger is the message nearly word for word. */
-function exactLine(now: Situated): DialoguePair | undefined {
-  const { find, userMessage, isFresh } = now;
-  const isAsked = isAskedIn(userMessage);
-  const hit = possessive.test(userMessage)
-    ? undefined
-    : find(userMessage).find(
-        (each) => isFresh(each) && isMeant(each.pair, now) && !(isAsked && isOfUser(each.pair.asks)),
-      );
-  return hit !== undefined && hit.fit * suitability({ ...hit, part: userMessage }) >= wordForWord
-    ? hit.pair
-    : undefined;
-}
-
 /** The pack's line for the act of the message, else a stock line. */
 function answered(now: Situated): Spoken | undefined {
   const { act, history, language, facts, userMessage, before, lastReply } = now;
@@ -195,16 +148,20 @@ function answered(now: Situated): Spoken | undefined {
   return reply === '' ? undefined : { reply };
 }
 
-/** A line of the pack with one of these triggers, the first first. */
-function lineFor({ find, isFresh }: Situated, asks: readonly string[]): DialoguePair | undefined {
-  for (const ask of asks) {
-    const hit = find(ask).find(isFresh);
-    const share =
-      hit !== undefined && /^(?:what|where|when|who|how)\b/iu.test(ask) ? suitability({ ...hit, part: ask }) : 1;
-    if (hit !== undefined && hit.fit * share >= leastActFit) return hit.pair;
-  }
-  return undefined;
+/** "I read that you used to be a lawyer": answered as a question for it; if no line fits, the character neither owns nor denies it. */
+function heardOf(now: Situated): Spoken | undefined {
+  const { userMessage, history, language } = now;
+  const told = userMessage.replace(hearsay, '');
+  if (isAskedIn(userMessage) || !(told.length < userMessage.length || ofPast.test(told))) return undefined;
+  const mark = language.startsWith('zh') ? '吗？' : '?';
+  const line = fitting({ ...now, userMessage: told.replace(/[.!。！，,\s]*$/u, mark) });
+  return line ?? { reply: fill(stockLines(language).hearsay, history, {}) };
 }
+
+const hearsay =
+  /^(?:\W*(?:oh|well|but|and|so|wow|hey)\W+)*(?:(?:i|we)(?:['’]ve| have)? (?:just |once |also )?(?:heard|read|know|was told|learned|learnt|saw)|they say|people say|(?:somebody|someone|everybody|everyone|my \p{L}+) (?:said|says|told me)|i(?:['’]m| am) told)(?: (?:somewhere|once|in \p{L}+(?: \p{L}+)?))?(?: that)? (?=your?\b)|^(?:我|大家|人家|他们)?(?:听说|听人说|都说|在书上看到|知道)(?=你)/iu;
+const ofPast =
+  /^you (?:used to|were (?:once|born|a|an|the|in)|had an?|once|lost|wrote|built|fought|killed|stole)\b|^你(?:以前|从前|当过|曾经)/iu;
 
 /** A question about "it" or "their": read with what was said before; if that has no line, the character asks what is meant. */
 function followed(now: Situated): Spoken | undefined {
@@ -222,56 +179,9 @@ function followed(now: Situated): Spoken | undefined {
   if (direct !== undefined && direct.fit * suitability({ ...direct, part: userMessage }) >= leastPronounFit)
     return direct.pair;
   // With a subject before it, "it" is plain; the answer is what is unknown.
-  return topicTerms(before).length > 0 ? undefined : { reply: fill(stock.clarifies, history, { pronoun }) };
-}
-
-const possessive = /^(?:and |so )?what (?:is|are|was|were) (?:their|his|her|its)\b|^(?:他|她|它)们?(?:的|叫)/iu;
-
-/** The line that has the words of this message and the subject of the one before it, or of the last reply. */
-function relatedLine({ find, before, lastReply, lines, userMessage, isFresh }: Situated): DialoguePair | undefined {
-  const own = topicTerms(userMessage);
-  const lastLine = lines.find(({ reply }) => isSameLine(lastReply, reply));
-  const topicsBefore = topicTerms(before);
-  const topics = new Set(topicsBefore.length > 0 ? topicsBefore : topicTerms(lastLine?.asks.join(' ') ?? ''));
-  const [related] = [...find(`${before} ${userMessage}`), ...find(`${lastLine?.asks[0] ?? ''} ${userMessage}`)]
-    .filter((hit) => hit.pair !== lastLine && isFresh(hit))
-    .map((hit) => ({ ...hit, fit: hit.fit * suitability({ ...hit, part: userMessage }) }))
-    .filter(({ pair }) => {
-      const theirs = new Set(searchTerms(pair.asks.join(' ')));
-      return own.every((term) => theirs.has(term)) && [...topics].some((term) => theirs.has(term));
-    })
-    .toSorted((left, right) => right.fit - left.fit);
-  const least = own.length === 0 ? leastWeakFit : leastFit;
-  return related !== undefined && related.fit >= least ? related.pair : undefined;
-}
-
-/** The line that fits the message, or a message without a topic together with the one before. */
-function fitting(now: Situated): Spoken | undefined {
-  const { find, before, userMessage, history, language, isFresh } = now;
-  const isAsked = isAskedIn(userMessage);
-  const least = isAsked ? leastFit : leastStatementFit;
-  const hits = hitsOf(find, userMessage)
-    .map((hit) => ({
-      ...hit,
-      fit:
-        isAsked && isOfUser(hit.pair.asks)
-          ? 0
-          : hit.fit * Math.max(suitability(hit), hit.fit >= paraphrased ? leastActFit : 0),
-    }))
-    .toSorted((left, right) => right.fit - left.fit);
-  const direct = hits
-    .filter((hit) => isFresh(hit) && (!isAsked || isMeant(hit.pair, now)))
-    .find((hit, place) => hit.fit >= (place === 0 ? least : leastOtherFit) && !isKeywordOnly(hit, isAsked));
-  if (direct !== undefined) return direct.pair;
-  const said = hits.find((hit) => !isFresh(hit));
-  if (isAsked && said !== undefined && said.fit >= leastRepeatedFit && !isKeywordOnly(said, isAsked)) {
-    const lead = fill(stockLines(language).repeats, history, {});
-    return { ...said.pair, reply: `${lead}${language.startsWith('zh') ? '' : ' '}${said.pair.reply}` };
-  }
-  if (!isAsked || ofOthers.test(userMessage) || searchTerms(userMessage).some((term) => !isFrame(term)))
-    return undefined;
-  const echoed = find(`${before} ${userMessage}`).find(isFresh);
-  return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
+  return topicTerms(before).length > 0 || isOwnLine(now)
+    ? undefined
+    : { reply: fill(stock.clarifies, history, { pronoun }) };
 }
 
 /** Answers another act of the message: "I'm bored, let's play something!" */

@@ -1,3 +1,5 @@
+import { isFrame, searchTerms } from '../retrieval/words.ts';
+
 /** Dialogue act of a user message: what it does, before what it is about. */
 export type Act =
   | 'stop'
@@ -49,6 +51,7 @@ export type Act =
   | 'luck'
   | 'manner'
   | 'offer'
+  | 'help'
   | 'question'
   | 'statement';
 
@@ -60,14 +63,15 @@ export interface Form {
 }
 
 /**
- * Form of a message apart from its topic. Questions: for a person, a place, a time, a reason, an opinion, a number… or
- * for yes or no (`whether`, `whether-you` of the character itself). Requests: to do, to allow, to advise, to tell of
+ * Form of a message apart from its topic. Questions: for a person, a place, a time, a reason, an opinion, a number, one
+ * of two things (`either`)… or for yes or no (`whether`, `whether-you` of the character itself). Requests: to do, to allow, to advise, to tell of
  * something, or whether the character knows a thing. Statements: about the character (`you`), the user (`self`), or
  * anything else.
  */
 export type Shape =
   | 'tell'
   | 'opinion'
+  | 'either'
   | 'number'
   | 'who'
   | 'where'
@@ -95,6 +99,10 @@ const indirect =
 
 /** English; the first that matches counts. */
 const english: readonly Pattern[] = [
+  [
+    'either',
+    /^(?!.*\bany\b)(?:do|does|did|are|is|was|were|would|will|which|what|who|have|has|had|\p{L}+ or)\b.*\b\p{L}+ or (?!not\b|so\b|what|something|anything|anybody|anyone|more\b|less\b|two\b|three\b|sisters\b)(?:\p{L}+ ?){1,5}\?$/u,
+  ],
   [
     'advice',
     /^(?:should|shall|ought) (?:i|we)\b|\b(?:should i|must i|i should)(?: do| go| say)?\b.*\?$|^what (?:do|can|should) i do\b|^any (?:tips?|advice|ideas?)\b/u,
@@ -158,6 +166,7 @@ const english: readonly Pattern[] = [
 
 /** Chinese; the first that matches counts. */
 const chinese: readonly Pattern[] = [
+  ['either', /\p{Script=Han}还是(?!不|很|有|要|得|会)\p{Script=Han}/u],
   [
     'advice',
     /我(?:到底)?(?:该不该|应不应该|应该|该|要不要).*(?:吗|呢|？|么|什么|怎么|哪)|我(?:该|要)怎么|有(?:什么|没有)?(?:秘诀|建议|办法|诀窍)/u,
@@ -246,9 +255,11 @@ function isYesOrNo(shape: Shape): boolean {
 function kinshipOfQuestions(asked: Shape, answers: Shape): number {
   const isAny = (...shapes: readonly Shape[]): boolean => shapes.includes(asked) || shapes.includes(answers);
   if (isAny('where', 'when')) return 0.45;
-  if (isAny('tell', 'knowing')) return { why: 0.6, whether: 0.8, number: 0.8 }[asked as string] ?? 0.95;
+  if (asked === 'request' && !['leave', 'whether-you', 'tell', 'urge', 'remark'].includes(answers)) return 0.6;
+  if (isAny('tell', 'knowing')) return { why: 0.5, whether: 0.8, number: 0.8 }[asked as string] ?? 0.95;
+  if (isAny('number') && isAny('whether-you')) return 0.8;
   if (isAny('advice', 'number')) return 0.6;
-  if (isAny('why') && isAny('whether-you')) return 0.9;
+  if (asked === 'why') return isAny('whether-you') ? 0.8 : 0.5;
   if (isAny('who', 'why', 'whether')) return 0.7;
   return isAny('opinion') ? 0.8 : 0.9;
 }
@@ -257,7 +268,16 @@ function kinshipOfQuestions(asked: Shape, answers: Shape): number {
 const ownThing = /^(?:and |but |so )?(?:my|our) |^(?:那|可)?我(?:的|爸|妈|爷|奶|哥|姐|弟|妹|老|儿|女儿|朋友|同)/iu;
 
 /** The measure that a question for a number asks for: "old", "far", "多重". */
-function measureIn(question: string): string {
+export function measureIn(question: string): string {
   const [measure = ''] = /\bage\b|(?<=\bhow )\p{L}+|多\p{Script=Han}|几[岁个次年天本只条位]/iu.exec(question) ?? [];
   return /age|old|几岁|多大|多老/iu.test(measure) ? 'age' : measure.toLowerCase();
+}
+
+/** The things that an either-or question names: "tea or coffee". */
+export function alternativesIn(question: string): string[] {
+  const [, before = '', after = ''] =
+    /([\p{L}'’]+),? or (?:an? |the |is |are )?([\p{L}'’]+)/iu.exec(question) ??
+    /(\p{Script=Han}{1,2})还是(?:喜欢|是|在|去|爱|要)?(\p{Script=Han}{1,2})/u.exec(question) ??
+    [];
+  return [before, after].flatMap((word) => searchTerms(word)).filter((term) => !isFrame(term));
 }

@@ -24,6 +24,12 @@ export interface StockLines {
   readonly repeats: readonly string[];
   /** Asks what "it" is. */
   readonly clarifies: readonly string[];
+  /** To a question about "him" or "it", of which the character has just told all it has to tell. */
+  readonly judges: readonly string[];
+  /** When the user has explained a thing that the character did not know. */
+  readonly explained: readonly string[];
+  /** To "I heard that you were a lawyer". */
+  readonly hearsay: readonly string[];
   /** After a question about a thing that only the user knows. */
   readonly yoursToTell: readonly string[];
   readonly unknownThings: readonly string[];
@@ -88,7 +94,11 @@ const english: StockLines = {
     ],
     praise: ['You are kind to say so.', 'Thank you. That is good to hear.'],
     interest: ['I am glad you think so.', 'Is it not? Ask me more, if you like.'],
-    pity: ['Yes, such things weigh on one. But let us not be gloomy.', 'It is good of you to feel it so.'],
+    pity: [
+      'Yes, such things weigh on one. But let us not be gloomy.',
+      'It is good of you to feel it so.',
+      'That is kindly said, and it helps a little.',
+    ],
     worry: ['I am sorry to hear it. How bad is it?', 'That is a heavy worry. Is anybody there who helps?'],
     advice: [
       'I would take one small step, and look again from there. What holds you back?',
@@ -112,6 +122,7 @@ const english: StockLines = {
     laugh: ['I am glad that you can laugh. What amused you most?', 'It is good to hear you laugh.'],
     back: ['Good, there you are again. Where were we?', 'Welcome back. What shall we speak of now?'],
     dismissed: ['As you like. What shall we speak of instead?', 'No harm done. Go on.', 'Very well. Let us go on.'],
+    help: ['I will if I can. What is it?', 'Tell me what you need, and I will do what I can.'],
     luck: ['Good luck to you! Tell me afterwards how it went.', 'I wish you all the luck there is.'],
     manner: ['I will try. Is it better so?', 'As you like. Tell me if it is still not right.'],
     offer: ['You are kind, but not now. Have it yourself.', 'Thank you, perhaps a little later.'],
@@ -126,6 +137,11 @@ const english: StockLines = {
       'I have not made up my mind about that. What do you think yourself?',
       'My opinion would not be worth much there. What is yours?',
       'I should have to think about it longer. How do you see it?',
+    ],
+    either: [
+      'Must it be the one or the other? Which would you choose?',
+      'Give me a while to choose. Which of the two do you prefer?',
+      'Perhaps a little of both. What would you say yourself?',
     ],
     number: [
       'I could not give you a number. What would you guess?',
@@ -231,6 +247,21 @@ const english: StockLines = {
     'What do you mean by “{pronoun}”? Name the thing, and I will try.',
     'Of what are we speaking now? Tell me which thing you mean.',
   ],
+  judges: [
+    'From what I have told you, what would you say yourself?',
+    'I leave that for you to judge. How does it look to you?',
+    'On that I have said as much as I will today. What is your own view?',
+  ],
+  explained: [
+    'So that is what it is. Your world has things that I never dreamt of.',
+    'I think I begin to see. It must be a curious thing to have about one.',
+    'I will take your word for it, and wonder at it in peace.',
+  ],
+  hearsay: [
+    'So you have heard of that. What else do they tell of me?',
+    'People will talk. What did you think when you heard it?',
+    'Is that what is told of me? Then ask, and I will put it right where I can.',
+  ],
   yoursToTell: [
     'That you must tell me. You know the thing, and I do not.',
     'How should I know? You brought it up, so you explain it.',
@@ -246,8 +277,8 @@ const english: StockLines = {
   ],
   echoes: [
     '{said}? Tell me more about that.',
-    '{said}? How did that come about?',
     '{said}? I should like to hear more.',
+    '{said}? That I did not know. What more is there to it?',
   ],
   returnsQuestion: ['And you? {question}', 'Now I ask you the same. {question}'],
 };
@@ -255,27 +286,4 @@ const english: StockLines = {
 /** Stock lines in the language of this tag; English if there are none. */
 export function stockLines(language: string): StockLines {
   return language.startsWith('zh') ? chineseLines : english;
-}
-
-/** Fills in the slots of a line; undefined if one is unknown. */
-export function filled(line: string, slots: Readonly<Record<string, string | undefined>>): string | undefined {
-  let isWhole = true;
-  const text = line.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = slots[name];
-    isWhole &&= value !== undefined;
-    return value ?? '';
-  });
-  return isWhole ? text : undefined;
-}
-
-/** Returns the slot of a line that was filled in before, such as the topic of an offer. */
-export function slotOf(lines: readonly string[], said: string): string | undefined {
-  for (const line of lines) {
-    const [before = '', after = ''] = line.split(/\{\w+\}/u);
-    if (!line.includes('{') || !said.includes(before)) continue;
-    const from = said.indexOf(before) + before.length;
-    const until = said.indexOf(after, from);
-    if (until > from) return said.slice(from, until);
-  }
-  return undefined;
 }

@@ -57,13 +57,14 @@ const spoken: readonly (readonly [Act, ...string[]])[] = [
   ['arithmetic', 'What is three plus nine?', '三加九等于几？'],
   ['laugh', 'Ha ha ha!', 'That was so funny.', '哈哈哈'],
   ['back', "Okay, I'm back.", '我回来了'],
-  ['dismissed', 'Never mind.', 'Just kidding!', 'No offence.', '开玩笑的'],
+  ['dismissed', 'Never mind.', 'Just kidding!', 'No offence.', '开玩笑的', '别生气，我跟你闹着玩的。'],
   ['asks-leave', 'May I ask you a question?', '我可以问你一个问题吗？'],
+  ['help', 'Can you help me find my cat?', '你能帮我吗？'],
   ['luck', 'Wish me luck!', '祝我好运吧'],
   ['manner', 'Could you speak a little slower?', '说慢一点好吗？'],
   ['offer', 'Would you like a biscuit?', '要不要喝点茶？'],
-  ['pity', 'That must have been terrible for you.', 'Poor thing.'],
-  ['own-fact', 'What is my name?', 'Do you remember where I live?', '我叫什么名字？'],
+  ['pity', 'That must have been terrible for you.', 'Poor thing.', 'That must have hurt.'],
+  ['own-fact', 'What is my name?', 'Do you remember where I live?', 'Which instrument do I play?', '我叫什么名字？'],
 ];
 
 describe('dialogue act', () => {
@@ -90,6 +91,8 @@ describe('dialogue act', () => {
     expect(actsOf('Good to see you again.', 'en')[0]?.act).not.toBe('goodbye');
     expect(actsOf('I take care of old people.', 'en')[0]?.act).not.toBe('goodbye');
     expect(actsOf('Do you sleep well?', 'en')[0]?.act).toBe('question');
+    expect(actsOf('How do I get there?', 'en')[0]?.act).toBe('question');
+    expect(actsOf('Who am I talking to?', 'en')[0]?.act).toBe('who');
   });
 
   it.each([

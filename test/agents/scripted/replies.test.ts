@@ -114,6 +114,67 @@ describe('scripted replies', () => {
     expect(apology).not.toBe(sympathy);
   });
 
+  it('a line without the number, the name or the thing asked for is no answer', async () => {
+    const sailor = smallCharacter({
+      lines: [
+        { asks: ['Tell me about your ship', 'Do you like your ship?'], reply: 'She leaks, and she is mine.' },
+        { asks: ['Tell me about your crew'], reply: 'Honest men, and thirsty.' },
+        { asks: ['Do you have brothers?'], reply: 'Two brothers, both bakers.' },
+        { asks: ['Do you like tea?'], reply: 'Hot, if you please.' },
+      ],
+    });
+    expect(await answer(sailor, 'Tell me about your ship.')).toBe('She leaks, and she is mine.');
+    expect(await answer(sailor, 'What is the name of your ship?')).not.toContain('leaks');
+    expect(await answer(sailor, 'How many men are in your crew?')).not.toContain('thirsty');
+    expect(await answer(sailor, 'How many brothers do you have?')).toBe('Two brothers, both bakers.');
+    expect(await answer(sailor, 'Are you tall or short?')).toMatch(
+      /the one or the other|Which of the two|little of both/,
+    );
+  });
+
+  it('what users said of themselves is recalled, if it has what they ask for', async () => {
+    const said = [
+      "I'm James, I work in a bank in London.",
+      'I play the piano.',
+      'I have a dog.',
+      "I'm worried about my job.",
+    ];
+    const recall = async (question: string): Promise<string> => (await talk(martha, ...said, question)).at(-1) ?? '';
+    expect(await recall('What city do I work in?')).toContain('a bank in London');
+    expect(await recall('Which instrument do I play?')).toContain('I play the piano.');
+    expect(await recall('Do you remember what I do?')).toContain('a bank in London');
+    expect(await recall('Do I have a dog?')).toContain('I have a dog.');
+    expect(await recall("What's my dog called?")).toMatch(/not told me|kept from me/);
+  });
+
+  it('sympathy for what befell the character is no apology', async () => {
+    const [pity] = await talk(martha, 'I heard that you lost a son. I am sorry.');
+    expect(pity).toMatch(/weigh on one|good of you|kindly said/);
+    const [hurt] = await talk(martha, 'That must have hurt.');
+    expect(hurt).toMatch(/weigh on one|good of you|kindly said/);
+  });
+
+  it('what users heard of the character is answered like a question for it', async () => {
+    const sailor = smallCharacter({ lines: [{ asks: ['Were you a pirate once?'], reply: 'For a summer.' }] });
+    expect(await answer(sailor, 'I read that you used to be a pirate.')).toBe('For a summer.');
+    expect(await answer(sailor, 'I heard that you sank a frigate.')).toMatch(
+      /heard of that|People will talk|told of me/,
+    );
+  });
+
+  it('how a feat was done is not answered by asking what “that” means', async () => {
+    const seer = smallCharacter({ lines: [{ asks: ['What can you tell about me?'], reply: 'You came by the mill.' }] });
+    expect((await talk(seer, 'What can you tell about me?', 'How do you do that?'))[1]).not.toMatch(
+      /“that”|which thing/,
+    );
+  });
+
+  it('a line does not ask for what the user has just said', async () => {
+    const host = smallCharacter({ lines: [{ asks: ['Nice to meet you'], reply: 'Welcome. Where are you from?' }] });
+    expect(await answer(host, "I'm Ann, I live in Leeds.")).toBe('So you are Ann. Welcome.');
+    expect(await answer(host, "I'm Ann.")).toContain('Where are you from?');
+  });
+
   it('a stock reply is repeated, too, if the user asks for it', async () => {
     const [first, again] = await talk(martha, 'I painted a zebra.', 'Sorry, what did you say?');
     expect(again).toBe(first);

@@ -4,6 +4,7 @@ import { kinship, shapeOf, type Shape } from '../../../agents/scripted/shapes.ts
 const shaped: readonly (readonly [Shape, ...string[]])[] = [
   ['tell', 'Tell me about the harbour.', '讲讲你的家乡'],
   ['opinion', 'What do you think of elections?', '你觉得钱重要吗？'],
+  ['either', 'Do you prefer tea or coffee?', '你喜欢茶还是酒？'],
   ['number', 'How old is the bridge?', 'How many ships have you got?', '你有几个孩子？'],
   ['who', 'Who built it?', '那是谁做的？'],
   ['where', 'And where is your brother?', 'Can you tell me where the mill is?', '磨坊在哪儿？'],

@@ -1,0 +1,141 @@
+import type { DialoguePair } from '../../characters/card.ts';
+import type { Character } from '../../characters/character.ts';
+import type { Message } from '../chat.ts';
+import { isSameLine } from '../retrieval/choice.ts';
+import type { FindLines, LineHit } from '../retrieval/line-index.ts';
+import { isFrame, searchTerms, topicTerms } from '../retrieval/words.ts';
+import { isAskedIn, type HeardAct } from './acts.ts';
+import { isMeant } from './follow-up.ts';
+import {
+  hitsOf,
+  isKeywordOnly,
+  isOfUser,
+  leastWeakFit,
+  ofOthers,
+  paraphrased,
+  suitability,
+  wordForWord,
+} from './line-search.ts';
+import { fill } from './moves.ts';
+import type { OwnFacts } from './own-facts.ts';
+import { stockLines } from './stock-lines.ts';
+
+/** A user message, and what a reply without an LLM is made from. */
+export interface Mind {
+  readonly character: Character;
+  /** The character's lines in this language, and their index. */
+  readonly lines: readonly DialoguePair[];
+  readonly find: FindLines;
+  readonly history: readonly Message[];
+  readonly language: string;
+  readonly userMessage: string;
+  readonly memories?: readonly string[] | undefined;
+}
+
+/** A reply: a line of the pack, or a stock line. */
+export type Spoken = Pick<DialoguePair, 'reply' | 'emotion'>;
+
+/** A mind, and what every step needs to know of the talk so far. */
+export interface Situated extends Mind {
+  readonly act: HeardAct;
+  /** The other acts of the message. */
+  readonly others: readonly HeardAct[];
+  readonly facts: OwnFacts;
+  readonly before: string;
+  readonly lastReply: string;
+  readonly isFresh: (hit: LineHit) => boolean;
+}
+
+/** Least fit of a line that answers a question, and of one that answers a statement. Measured; see the README. */
+export const leastFit = 0.48;
+const leastStatementFit = 0.62;
+/** Least fit of a line if one that fits better is left out. */
+const leastOtherFit = 0.55;
+/** Least fit of a line that was said just now, to be said again. */
+const leastRepeatedFit = 0.6;
+/** Least fit of a line for an act, whose trigger may address the character. */
+const leastActFit = 0.8;
+/** Least fit of a line for "How fast does it go?", whose subject is unknown. */
+export const leastPronounFit = 0.75;
+/** Factor on the fit of a message read with the one before it. */
+const echoShare = 0.75;
+/** The line whose trigger is the message nearly word for word. */
+export function exactLine(now: Situated): DialoguePair | undefined {
+  const { find, userMessage, isFresh } = now;
+  const isAsked = isAskedIn(userMessage);
+  const hit = possessive.test(userMessage)
+    ? undefined
+    : find(userMessage).find(
+        (each) => isFresh(each) && isMeant(each.pair, now) && !(isAsked && isOfUser(each.pair.asks)),
+      );
+  return hit !== undefined && hit.fit * suitability({ ...hit, part: userMessage }) >= wordForWord
+    ? hit.pair
+    : undefined;
+}
+
+/** A line of the pack with one of these triggers, the first first. */
+export function lineFor({ find, isFresh }: Situated, asks: readonly string[]): DialoguePair | undefined {
+  for (const ask of asks) {
+    const hit = find(ask).find(isFresh);
+    const share =
+      hit !== undefined && /^(?:what|where|when|who|how)\b/iu.test(ask) ? suitability({ ...hit, part: ask }) : 1;
+    if (hit !== undefined && hit.fit * share >= leastActFit) return hit.pair;
+  }
+  return undefined;
+}
+
+export const possessive = /^(?:and |so )?what (?:is|are|was|were) (?:their|his|her|its)\b|^(?:他|她|它)们?(?:的|叫)/iu;
+
+/** The line that has the words of this message and the subject of the one before it, or of the last reply. */
+export function relatedLine({
+  find,
+  before,
+  lastReply,
+  lines,
+  userMessage,
+  isFresh,
+}: Situated): DialoguePair | undefined {
+  const own = topicTerms(userMessage);
+  const lastLine = lines.find(({ reply }) => isSameLine(lastReply, reply));
+  const topicsBefore = topicTerms(before);
+  const topics = new Set(topicsBefore.length > 0 ? topicsBefore : topicTerms(lastLine?.asks.join(' ') ?? ''));
+  const [related] = [...find(`${before} ${userMessage}`), ...find(`${lastLine?.asks[0] ?? ''} ${userMessage}`)]
+    .filter((hit) => hit.pair !== lastLine && isFresh(hit))
+    .map((hit) => ({ ...hit, fit: hit.fit * suitability({ ...hit, part: userMessage }) }))
+    .filter(({ pair }) => {
+      const theirs = new Set(searchTerms(pair.asks.join(' ')));
+      return own.every((term) => theirs.has(term)) && [...topics].some((term) => theirs.has(term));
+    })
+    .toSorted((left, right) => right.fit - left.fit);
+  const least = own.length === 0 ? leastWeakFit : leastFit;
+  return related !== undefined && related.fit >= least ? related.pair : undefined;
+}
+
+/** The line that fits the message, or a message without a topic together with the one before. */
+export function fitting(now: Situated): Spoken | undefined {
+  const { find, before, userMessage, history, language, isFresh } = now;
+  const isAsked = isAskedIn(userMessage);
+  const least = isAsked ? leastFit : leastStatementFit;
+  const hits = hitsOf(find, userMessage)
+    .map((hit) => ({
+      ...hit,
+      fit:
+        isAsked && isOfUser(hit.pair.asks)
+          ? 0
+          : hit.fit * Math.max(suitability(hit), hit.fit >= paraphrased ? leastActFit : 0),
+    }))
+    .toSorted((left, right) => right.fit - left.fit);
+  const direct = hits
+    .filter((hit) => isFresh(hit) && (!isAsked || isMeant(hit.pair, now)))
+    .find((hit, place) => hit.fit >= (place === 0 ? least : leastOtherFit) && !isKeywordOnly(hit, isAsked));
+  if (direct !== undefined) return direct.pair;
+  const said = hits.find((hit) => !isFresh(hit));
+  if (isAsked && said !== undefined && said.fit >= leastRepeatedFit && !isKeywordOnly(said, isAsked)) {
+    const lead = fill(stockLines(language).repeats, history, {});
+    return { ...said.pair, reply: `${lead}${language.startsWith('zh') ? '' : ' '}${said.pair.reply}` };
+  }
+  if (!isAsked || ofOthers.test(userMessage) || searchTerms(userMessage).some((term) => !isFrame(term)))
+    return undefined;
+  const echoed = find(`${before} ${userMessage}`).find(isFresh);
+  return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
+}
