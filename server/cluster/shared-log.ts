@@ -22,6 +22,10 @@ export interface ClaimedLines {
 /** The journal is folded at this many lines, and at twice its folded length: a constant share of writing. */
 const foldAtLines = 64;
 
+/** A session that is left while the store does not answer is written again for some seconds: else its last turns are lost. */
+const mostTries = 10;
+const retryMs = 200;
+
 /**
  * The journal of one session in a store that nodes share. One write is on its way at a time. Memory has the whole journal,
  * folded, so that it can be written again if the store loses it. While the store does not answer, frames do not wait.
@@ -123,6 +127,10 @@ export class SharedLog implements SessionLog {
     let goesOn = true;
     while (goesOn && this.#end !== 'remove' && (this.#rows.length > 0 || this.#isBehind || this.#mustAsk))
       goesOn = await this.#sendOnce();
+    for (let tries = 0; this.#end === 'release' && this.#isBehind && tries < mostTries; tries += 1) {
+      await new Promise<void>((resolve) => void setTimeout(resolve, retryMs));
+      await this.#sendOnce();
+    }
     if (this.#end === 'release' || this.#end === 'remove') await this.#leave(this.#end);
     this.#sending = undefined;
   }

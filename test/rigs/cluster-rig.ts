@@ -63,6 +63,24 @@ export async function startBalancer() {
   };
 }
 
+/** Starts a node; on another port if its own has been taken meanwhile. */
+async function startNode(environment: Readonly<Record<string, string>>, tries = 3) {
+  const port = await freePort();
+  const server = loadServer(port, {
+    DRAMATIS_NODE_URL: `http://127.0.0.1:${port}`,
+    DRAMATIS_CLUSTER_KEY: 'the key that all nodes share',
+    DRAMATIS_PLAYOUT_AHEAD_MS: '5000',
+    ...environment,
+  });
+  try {
+    return { server, port, url: await server.listen() };
+  } catch (fault) {
+    await server.kill();
+    if (tries <= 1) throw fault;
+    return startNode(environment, tries - 1);
+  }
+}
+
 /** A Redis, nodes on fake engines in processes of their own, and a balancer in front. Closing it ends them all. */
 export async function startCluster(environment: Readonly<Record<string, string>> = {}) {
   const redisPort = await freePort();
@@ -84,17 +102,9 @@ export async function startCluster(environment: Readonly<Record<string, string>>
       redis = await startRedis(redisPort);
     },
     async addNode(own: Readonly<Record<string, string>> = {}) {
-      const port = await freePort();
-      const server = loadServer(port, {
-        DRAMATIS_REDIS_URL: redis.url,
-        DRAMATIS_NODE_URL: `http://127.0.0.1:${port}`,
-        DRAMATIS_CLUSTER_KEY: 'the key that all nodes share',
-        DRAMATIS_PLAYOUT_AHEAD_MS: '5000',
-        ...environment,
-        ...own,
-      });
+      const started = await startNode({ DRAMATIS_REDIS_URL: redis.url, ...environment, ...own });
+      const { server, port, url } = started;
       nodes.add(server);
-      const url = await server.listen();
       return {
         ...server,
         port,

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SharedLog, type LogCommands, type Verdict } from '../../../server/cluster/shared-log.ts';
+import type { JournalLine } from '../../../server/journal/lines.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A store that does not answer the first `failures` writes; tells what it has been asked. */
+function store(failures: number) {
+  const asked: string[] = [];
+  let left = failures;
+  const write = (what: string): Promise<Verdict> => {
+    asked.push(what);
+    left -= 1;
+    return left >= 0 ? Promise.reject(new Error('no answer')) : Promise.resolve('written');
+  };
+  const commands: LogCommands = {
+    append: (from, to, rows) => write(`append ${from} ${to} ${rows.length}`),
+    replace: (to, rows) => write(`replace ${to} ${rows.length}`),
+    release: () => {
+      asked.push('release');
+      return Promise.resolve('written');
+    },
+    remove: () => Promise.resolve('written'),
+  };
+  return { asked, commands };
+}
+
+const lines: JournalLine[] = [
+  { type: 'open', id: 'sess_1', character: 'alice', model: 'alice' },
+  { type: 'taken', sequence: 1 },
+];
+const calls = { onFault: () => undefined, onTaken: () => undefined, onOver: () => undefined };
+
+describe('SharedLog', () => {
+  it('leaves a session when the store has all of it: the last turns were lost if it was silent just then', async () => {
+    const { asked, commands } = store(2);
+    const log = new SharedLog(commands, calls, { position: 1, lines: lines.slice(0, 1) });
+    log.write(lines.slice(1));
+    const left = log.close();
+    await vi.runAllTimersAsync();
+    await left;
+    expect(asked).toEqual(['append 1 2 1', 'replace 2 2', 'replace 2 2', 'release']);
+  });
+
+  it('leaves it all the same if the store stays silent', async () => {
+    const { asked, commands } = store(Infinity);
+    const log = new SharedLog(commands, calls, { position: 1, lines: lines.slice(0, 1) });
+    log.write(lines.slice(1));
+    const left = log.close();
+    await vi.runAllTimersAsync();
+    await left;
+    expect(asked.at(-1)).toBe('release');
+  });
+});
