@@ -10,19 +10,24 @@ export interface Pause extends Pick<TurnOptions, 'text' | 'language' | 'before'>
 }
 
 /** Audio that is looked at: long enough to know the speaker's range, short enough to take a few milliseconds. */
-const lookedAtMs = 4_000;
+const lookedAtMs = 3_000;
 
 /**
- * Weights of the log-odds of words and sound, either of which may be missing. A logistic regression on the tuned half of
- * the real speech of `test/bench/endpointing/speech`, where ends and pauses weigh the same, gives -0.46, 0.42 and 1 for
- * both. Its speakers are learners, whose words the recognizer often mishears; fluent ones let the voice fall at each phrase, so for all
- * words count more: set by hand, see `test/bench/MEASURED.md`.
+ * Weights of the log-odds of words and sound, either of which may be missing. Chosen on the tuned half of the real speech of
+ * `test/bench/endpointing/speech`, so that pauses of learners, whose words the recognizer often mishears, and of fluent speakers are
+ * both spared: see `test/bench/MEASURED.md`.
  */
 const weights = {
-  both: { bias: -0.5, words: 1, sound: 0.5 },
+  both: { bias: -0.4, words: 1, sound: 0.5 },
   words: { bias: 0, words: 1, sound: 0 },
-  sound: { bias: -0.58, words: 0, sound: 0.98 },
+  sound: { bias: -0.36, words: 0, sound: 0.56 },
 };
+
+/**
+ * Beside words, a sound that is final counts no more than this: fluent speakers let the voice fall at each phrase. A
+ * voice that hesitates counts in full.
+ */
+const mostUrging = 1;
 
 export function pauseOf(
   { samples, sampleRate }: AudioFrame,
@@ -47,5 +52,6 @@ export function endOfTurnProbability({ text, samples, sampleRate, ...known }: Pa
 export function probabilityOf({ words = 0, sound = 0 }: { words?: number; sound?: number }): number {
   if (words === 0 && sound === 0) return 0.5;
   const by = words === 0 ? weights.sound : sound === 0 ? weights.words : weights.both;
-  return 1 / (1 + Math.exp(-(by.bias + by.words * words + by.sound * sound)));
+  const heard = words === 0 ? sound : Math.min(mostUrging, sound);
+  return 1 / (1 + Math.exp(-(by.bias + by.words * words + by.sound * heard)));
 }

@@ -26,7 +26,7 @@ const dft = createRealDft(windowSamples);
 /** Levels are clamped so far below the loudest: what is quieter is the room, not the voice. */
 const rangeDecibels = 35;
 /** Audio that is looked at: enough to know the speaker's pitch and loudness. */
-const lookedAtMs = 4_000;
+const lookedAtMs = 3_000;
 /** Kept after the last speech: its decay. */
 const tailHops = 4;
 

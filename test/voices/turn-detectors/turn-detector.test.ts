@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import type { AudioFrame } from '../../../voices/audio.ts';
 import { openBuiltInDetector } from '../../../voices/turn-detectors/built-in.ts';
+import { probabilityOf } from '../../../voices/turn-detectors/end-of-turn.ts';
 import { frameCount, frameValues, soundFrames } from '../../../voices/turn-detectors/sound-frames.ts';
 import { soundLogit } from '../../../voices/turn-detectors/sound.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
@@ -72,6 +73,15 @@ describe('sound frames', () => {
       expect(soundLogit({ samples: new Float32Array(length), sampleRate: 16_000 })).toBe(0);
     }
     expect(soundLogit(speech([{ ms: 60, hertz: 200 }]))).toBe(0);
+  });
+});
+
+describe('words and sound together', () => {
+  it('beside words, a voice that falls hardly urges, and one that hesitates holds back; alone, both count', () => {
+    const words = 0.5;
+    expect(probabilityOf({ words, sound: 2.5 })).toBe(probabilityOf({ words, sound: 1 }));
+    expect(probabilityOf({ words, sound: -2.5 })).toBeLessThan(probabilityOf({ words, sound: -1 }));
+    expect(probabilityOf({ sound: 2.5 })).toBeGreaterThan(probabilityOf({ sound: 1 }));
   });
 });
 

@@ -42,13 +42,18 @@ export function judged({ frames, ...one }: SpeechCase): Judged {
  * weigh the same.
  */
 export function* realSpeechRows(cases: readonly Judged[]): Iterable<BenchRow> {
-  const sets = [...new Set(cases.map(({ set }) => set))];
+  const sources = [...new Set(cases.map(sourceOf))];
   const groups: [string, readonly Judged[]][] = [['all', cases]];
-  if (sets.length > 1)
-    groups.push(...sets.map((set): [string, Judged[]] => [set, cases.filter((one) => one.set === set)]));
+  if (sources.length > 1)
+    groups.push(...sources.map((name): [string, Judged[]] => [name, cases.filter((one) => sourceOf(one) === name)]));
   for (const [group, some] of groups) {
     if (endsOf(some).length > 0 && pausesOf(some, 0).length > 0) yield* groupRows(`real speech, ${group}`, some);
   }
+}
+
+/** Sets of one source are one group: `test-libri-excerpts` has pauses only, `test-libri-sentences` ends as well. */
+function sourceOf({ set }: Judged): string {
+  return set.split('-').slice(0, 2).join('-');
 }
 
 function* groupRows(name: string, cases: readonly Judged[]): Iterable<BenchRow> {

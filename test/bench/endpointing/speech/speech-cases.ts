@@ -1,6 +1,8 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { readAudioFile } from '../../../../voices/dsp/audio-file.ts';
 import { Rechunker } from '../../../../voices/audio.ts';
+import { floatsFromG711, g711FromFloats, g711SampleRate } from '../../../../voices/dsp/g711.ts';
+import { resample } from '../../../../voices/dsp/resampler.ts';
 import { createVadHysteresis } from '../../../../voices/dsp/vad-hysteresis.ts';
 import { judge, withCommand } from '../../../../voices/recognition/hypothesis.ts';
 import { findMoonshine } from '../../../../voices/recognizers/moonshine.ts';
@@ -9,6 +11,8 @@ import { soundFrames } from '../../../../voices/turn-detectors/sound-frames.ts';
 import { wordsLogit } from '../../../../voices/turn-detectors/words.ts';
 import type { Vad } from '../../../../voices/vad.ts';
 import { openSilero } from '../../../../voices/vads/silero.ts';
+import { randomFrom } from '../../kit/random.ts';
+import { atLevel, roomNoise } from '../../turns/turns-sounds.ts';
 import type { SpokenTurn } from './speech-folder.ts';
 
 /** A moment at which the turn detector is asked: real speech has just stopped. */
@@ -19,8 +23,9 @@ export interface SpeechCase {
   readonly half: SpokenTurn['half'];
   /** True in an unbiased sample of turns: only their ends count, as turns with pauses are heard more often than others. */
   readonly sampled: boolean;
-  readonly kind: 'end' | 'pause';
-  /** Length of the pause, until speech goes on; absent at an end. */
+  /** `gap`: a pause too short for the detector to be asked, without words, for the training program. */
+  readonly kind: 'end' | 'pause' | 'gap';
+  /** Length of the pause or gap, until speech goes on; absent at an end. */
   readonly silentMs?: number;
   /** From the first speech to the pause. */
   readonly turnMs: number;
@@ -29,12 +34,16 @@ export interface SpeechCase {
   /** Log-odds of these words, for the training program. */
   readonly words: number;
   readonly frames: readonly number[];
+  /** Of the tuned half: the same over a telephone line, from a noisy room. */
+  readonly calledFrames?: readonly number[];
 }
 
 const rate = 16_000;
 const windowMs = 32;
 /** The detector is asked at least so long after the end of the speech; shorter pauses do not count. */
 const askedAfterMs = 200;
+/** Shorter silences are parts of words. */
+const gapMs = 150;
 
 export interface HearingOptions {
   /** What was heard before, one case a line, kept up as it goes. */
@@ -106,19 +115,20 @@ async function casesOf(
 ): Promise<SpeechCase[]> {
   const pauses = runs.slice(1).map(({ startMs }, index) => startMs - (runs[index]?.endMs ?? 0));
   if (!sampled && !pauses.some((ms) => ms >= askedAfterMs)) return [];
-  const heard: { endMs: number; nextMs: number; text: string }[] = [];
+  const heard: { endMs: number; silentMs: number; text: string }[] = [];
   for (const [index, { endMs }] of runs.entries()) {
-    const nextMs = runs[index + 1]?.startMs ?? Infinity;
-    if (nextMs - endMs < askedAfterMs) continue;
-    heard.push({ endMs, nextMs, text: await textOf(upTo(samples, endMs), model) });
+    const silentMs = (runs[index + 1]?.startMs ?? Infinity) - endMs;
+    if (silentMs < gapMs) continue;
+    const text = silentMs < askedAfterMs ? '' : await textOf(upTo(samples, endMs, silentMs), model);
+    heard.push({ endMs, silentMs, text });
   }
   const whole = heard.at(-1)?.text ?? '';
   const last = heard.findIndex(({ text }) => sameWords(text, whole));
   const startMs = runs[0]?.startMs ?? 0;
-  return heard.slice(0, last + 1).flatMap(({ endMs, nextMs, text }, index): SpeechCase[] => {
-    if (text === '') return [];
-    const isEnd = index === last;
-    const sound = { samples: upTo(samples, endMs), sampleRate: rate };
+  return heard.slice(0, last + 1).flatMap(({ endMs, silentMs, text }, index): SpeechCase[] => {
+    const kind = index === last ? 'end' : silentMs < askedAfterMs ? 'gap' : 'pause';
+    if ((text === '' && kind !== 'gap') || (kind === 'end' && !turn.ends)) return [];
+    const sound = upTo(samples, endMs, silentMs);
     return [
       {
         set: turn.set,
@@ -126,23 +136,39 @@ async function casesOf(
         speaker: turn.speaker,
         half: turn.half,
         sampled,
-        kind: isEnd ? 'end' : 'pause',
-        ...(isEnd ? {} : { silentMs: nextMs - endMs }),
+        kind,
+        ...(index === last ? {} : { silentMs }),
         turnMs: endMs - startMs,
         text,
         words: Math.round(wordsLogit(text) * 1000) / 1000,
-        frames: [...soundFrames(sound)].map((value) => Math.round(value * 1000) / 1000),
+        frames: framesOf(sound, rate),
+        ...(turn.half === 'tuned'
+          ? { calledFrames: framesOf(called(sound, hashOf(turn.id) + endMs), g711SampleRate) }
+          : {}),
       },
     ];
   });
 }
 
+function framesOf(samples: Float32Array, sampleRate: number): number[] {
+  return [...soundFrames({ samples, sampleRate })].map((value) => Math.round(value * 1000) / 1000);
+}
+
+/** As a telephone carries it, in G.711, with the noise of a room 10 to 30 dB below the voice. */
+function called(sound: Float32Array, seed: number): Float32Array {
+  const noise = atLevel(roomNoise((sound.length / rate) * 1000, seed), voiceLevel - 10 - 20 * randomFrom(seed)());
+  const noisy = atLevel(sound, voiceLevel).map((value, index) => value + (noise[index] ?? 0));
+  return floatsFromG711(g711FromFloats(resample(noisy, rate, g711SampleRate), 'mulaw'), 'mulaw');
+}
+
+const voiceLevel = -23;
+
 const at = (ms: number): number => Math.round((ms * rate) / 1000);
 
-/** The audio of the turn when the detector is asked, then digital silence if the recording ends before. */
-function upTo(samples: Float32Array, endMs: number): Float32Array {
+/** The audio of the turn when the detector is asked, then digital silence if the recording ends before, or speech goes on. */
+function upTo(samples: Float32Array, endMs: number, silentMs: number): Float32Array {
   const turn = new Float32Array(at(endMs + askedAfterMs));
-  turn.set(samples.subarray(0, turn.length));
+  turn.set(samples.subarray(0, at(endMs + Math.min(silentMs, askedAfterMs))));
   return turn;
 }
 

@@ -10,12 +10,15 @@ export interface SpokenTurn {
   readonly file: string;
   /** `tuned`: weights may be fitted on it. No speaker is in both halves. */
   readonly half: 'tuned' | 'held-out';
+  /** Whether the recording is a whole turn; an excerpt from a longer one has only pauses. */
+  readonly ends: boolean;
 }
 
 /**
  * Reads a folder of real speech, see `SOURCES.md`: each folder in it with a `wav.scp` (`ID PATH`, relative to the folder
  * or to the one above) is a set, in Kaldi's format. `utt2spk` (`ID SPEAKER`) may be missing: then each recording counts as a speaker.
- * A set whose name begins with `train` is tuned on, all others are held out. At most `mostOfSpeaker` recordings of a speaker.
+ * A set whose name begins with `train` is tuned on, all others are held out; one whose name ends with `excerpts` is cut
+ * from longer speech, anywhere, so that its ends are none. At most `mostOfSpeaker` recordings of a speaker.
  */
 export function readSpeechFolder(directory: string, mostOfSpeaker = Infinity): SpokenTurn[] {
   const sets = readdirSync(directory, { withFileTypes: true })
@@ -36,7 +39,8 @@ function readSet(directory: string, set: string, mostOfSpeaker: number): SpokenT
     if (count > mostOfSpeaker) continue;
     const beside = path.resolve(directory, set, place);
     const file = existsSync(beside) ? beside : path.resolve(directory, place);
-    turns.push({ set, id, speaker, file, half: set.startsWith('train') ? 'tuned' : 'held-out' });
+    const half = set.startsWith('train') ? 'tuned' : 'held-out';
+    turns.push({ set, id, speaker, file, half, ends: !set.endsWith('excerpts') });
   }
   return turns;
 }

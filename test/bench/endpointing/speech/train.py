@@ -3,15 +3,19 @@
     python3 train.py --cases FILE [FILE] --out ../../../../voices/turn-detectors/sound.bin
 
 FILE is what `npm run bench -- endpointing --half tuned --every 1 --cases FILE` has heard, one case a line. Two small convolutions over
-the frames of `sound-frames.ts`. A fifth of the speakers at a time is left out: the printed areas, and the weights that join words
-and sound in `end-of-turn.ts`, are of speakers that were not learned from. Needs only Debian's python3-torch and python3-numpy.
+the frames of `sound-frames.ts`, clean or over a telephone. They learn from speakers who hesitate (`LEARNED`) alone: taught fluent
+readers as well, they learn by which microphone a set was recorded, or nothing. A fifth of the speakers at a time is left out: the
+printed areas are of speakers that were not learned from. Needs only Debian's python3-torch and python3-numpy.
 """
 import argparse, hashlib, json, struct
 import numpy
 import torch
 
 VALUES, FRAMES, KEPT, CHANNELS, WIDTH, STRIDE = 11, 120, 70, 32, 5, 2
-ROUNDS, RATE, LEAST_MS, ASKED_MS = 40, 3e-3, 150, 200
+ROUNDS, RATE = 40, 3e-3
+LEARNED = "train-speechocean762"
+# Limits of the sound's log-odds, as in `sound.ts`, and beside words, as in `end-of-turn.ts`.
+MOST, MOST_URGING = 2.5, 1
 
 
 class Model(torch.nn.Module):
@@ -33,16 +37,19 @@ class Cases:
         for path in paths:
             for line in open(path):
                 one = json.loads(line)
-                if "kind" in one and one.get("half", "tuned") == "tuned":
-                    rows[one["id"], one["turnMs"]] = {**rows.get((one["id"], one["turnMs"]), {}), **one}
+                if "kind" in one and one["half"] == "tuned":
+                    rows[one["set"], one["id"], one["turnMs"]] = one
         rows = list(rows.values())
-        shape = lambda one: numpy.array(one["frames"], "float32").reshape(FRAMES, VALUES)[-KEPT:].T
-        self.frames = numpy.stack([shape(one) for one in rows])
+        shape = lambda frames: numpy.array(frames, "float32").reshape(FRAMES, VALUES)[-KEPT:].T
+        self.frames = numpy.stack([shape(one["frames"]) for one in rows])
+        self.called = numpy.stack([shape(one["calledFrames"]) for one in rows])
         self.ends = numpy.array([one["kind"] == "end" for one in rows], "float32")
-        self.silences = numpy.array([one.get("silentMs") or 0 for one in rows])
-        self.words = numpy.array([one.get("words", numpy.nan) for one in rows])
-        self.sampled = numpy.array([one.get("sampled", False) for one in rows])
-        self.folds = numpy.array([hashlib.md5(one["speaker"].encode()).digest()[0] % 5 for one in rows])
+        self.kinds = numpy.array([one["kind"] for one in rows])
+        self.words = numpy.array([one["words"] for one in rows])
+        self.sampled = numpy.array([one["sampled"] for one in rows])
+        self.sets = numpy.array([one["set"] for one in rows])
+        self.folds = numpy.array([hashlib.md5((one["set"] + one["speaker"]).encode()).digest()[0] % 5 for one in rows])
+        self.learned = self.sets == LEARNED
 
 
 def varied(frames):
@@ -60,21 +67,22 @@ def varied(frames):
     return result * heard[:, None].float()
 
 
-def fit(frames, ends, seed):
+def fit(cases, inside, seed):
     torch.manual_seed(seed)
     model = Model()
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=1e-2)
-    frames, ends = torch.tensor(frames), torch.tensor(ends)
+    clean, called, ends = (torch.tensor(one[inside]) for one in (cases.frames, cases.called, cases.ends))
     weights = torch.where(ends > 0, 0.5 / ends.mean(), 0.5 / (1 - ends.mean()))
-    steps = ROUNDS * ((len(frames) + 127) // 128)
+    steps = ROUNDS * ((len(clean) + 127) // 128)
     done = 0
     model.train()
     for _ in range(ROUNDS):
-        for chosen in torch.randperm(len(frames)).split(128):
+        for chosen in torch.randperm(len(clean)).split(128):
             for group in optimizer.param_groups:
                 group["lr"] = RATE * max(0.02, 1 - done / steps)
             done += 1
-            logits = model(varied(frames[chosen]))
+            frames = torch.where(torch.rand(len(chosen), 1, 1) < 0.5, called[chosen], clean[chosen])
+            logits = model(varied(frames))
             loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, ends[chosen], reduction="none")
             optimizer.zero_grad()
             (loss * weights[chosen]).mean().backward()
@@ -94,10 +102,9 @@ def area(scores, ends):
     return (ranks[ends > 0].sum() - positives * (positives + 1) / 2) / (positives * (len(ends) - positives))
 
 
-def regression(columns, ends):
-    """Logistic regression in which ends and pauses weigh the same: bias, then a weight for each column."""
+def regression(columns, ends, weights):
+    """Logistic regression: bias, then a weight for each column."""
     inputs = numpy.stack([numpy.ones(len(ends)), *columns], 1)
-    weights = numpy.where(ends > 0, 0.5 / ends.mean(), 0.5 / (1 - ends.mean()))
     found = numpy.zeros(inputs.shape[1])
     for _ in range(30):
         chances = 1 / (1 + numpy.exp(-inputs @ found))
@@ -123,23 +130,28 @@ def main():
     options = options.parse_args()
     torch.set_num_threads(1)
     cases = Cases(options.cases)
-    learned = (cases.ends > 0) | (cases.silences >= LEAST_MS)
-    print("%d ends, %d pauses" % (cases.ends[learned].sum(), (1 - cases.ends[learned]).sum()), flush=True)
+    print("%d ends, %d pauses" % (cases.ends[cases.learned].sum(), (1 - cases.ends[cases.learned]).sum()), flush=True)
     if options.out:
-        store(fit(cases.frames[learned], cases.ends[learned], 11), options.out)
+        store(fit(cases, cases.learned, 11), options.out)
     sound = numpy.zeros(len(cases.ends))
     for fold in range(5):
-        inside = learned & (cases.folds != fold)
-        model = fit(cases.frames[inside], cases.ends[inside], fold)
-        sound[cases.folds == fold] = score(model, cases.frames[cases.folds == fold])
-    print("sound, unseen speakers: area %.3f" % area(sound[learned], cases.ends[learned]), flush=True)
-    known = ~numpy.isnan(cases.words) & ((cases.ends > 0) & cases.sampled | (cases.ends == 0) & (cases.silences >= ASKED_MS))
-    ends, words, sound = cases.ends[known], cases.words[known], sound[known]
-    print("joined on %d ends and %d pauses" % (ends.sum(), (1 - ends).sum()))
-    for name, columns in (("both", [words, sound]), ("words", [words]), ("sound", [sound])):
-        found = regression(columns, ends)
-        joined = found[0] + sum(weight * column for weight, column in zip(found[1:], columns))
-        print("%s: bias and weights %s, area %.3f" % (name, " ".join("%.2f" % one for one in found), area(joined, ends)))
+        outside = cases.folds == fold
+        sound[outside] = score(fit(cases, cases.learned & ~outside, fold), cases.frames[outside])
+    sound = numpy.clip(sound, -MOST, MOST)
+    known = ((cases.kinds == "end") & cases.sampled) | (cases.kinds == "pause")
+    groups = {"learners": known & cases.learned, "fluent": known & ~cases.learned}
+    # Learners and fluent speakers weigh the same, and so do ends and pauses.
+    weights = numpy.zeros(len(known))
+    for some in groups.values():
+        for kind in (0, 1):
+            weights[some & (cases.ends == kind)] = 1 / (some & (cases.ends == kind)).sum()
+    weights *= known.sum() / weights.sum()
+    joined = [cases.words, numpy.minimum(sound, MOST_URGING)]
+    for name, columns in (("both", joined), ("words", [cases.words]), ("sound", [sound])):
+        found = regression([column[known] for column in columns], cases.ends[known], weights[known])
+        scores = found[0] + sum(weight * column for weight, column in zip(found[1:], columns))
+        areas = ["%s %.3f" % (group, area(scores[some], cases.ends[some])) for group, some in groups.items()]
+        print("%s: bias and weights %s, area of %s" % (name, " ".join("%.2f" % one for one in found), ", ".join(areas)))
 
 
 if __name__ == "__main__":
