@@ -73,8 +73,8 @@ export interface TimedViseme {
 
 /** Movement of the mouth in a chunk. The first shape and the first phone begin at 0. */
 export interface MouthMovement {
-  /** Source of the times: the engine itself. */
-  readonly basis: 'engine';
+  /** Source of the times: the engine itself, or the sound alone, which tells no phones. */
+  readonly basis: 'engine' | 'sound';
   readonly visemes: readonly TimedViseme[];
   readonly phones: readonly TimedPhone[];
 }

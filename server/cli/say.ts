@@ -37,7 +37,8 @@ export async function run(args: string[]): Promise<number> {
   try {
     const { synthesizer, voice } = engines.voiceOf(character);
     const blocks: SpokenBlock[] = [];
-    for await (const block of speakText(text, synthesizer, { signal: interruptSignal(), voice })) blocks.push(block);
+    const how = { signal: interruptSignal(), voice, visemes: shapes !== undefined };
+    for await (const block of speakText(text, synthesizer, how)) blocks.push(block);
     const samples = concatSamples(blocks.map((block) => block.samples));
     const { target, tell } = outputOf(out);
     await writeWav(target, samples, synthesizer.sampleRate);
@@ -61,6 +62,6 @@ function formatOf(name = 'oculus'): MouthFormat {
 async function writeShapes(file: string, format: MouthFormat, blocks: readonly SpokenBlock[], sound: string) {
   const made = mouthFile(format, blocks, path.basename(sound));
   if (made === undefined)
-    throw new EngineError('say', 'ENGINE_REFUSED', 'this voice does not tell the shapes of its mouth');
+    throw new EngineError('say', 'ENGINE_REFUSED', 'the shapes of the mouth of this voice are not known');
   await writeFile(file, `${jsonText(made)}\n`);
 }

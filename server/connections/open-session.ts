@@ -11,6 +11,7 @@ import type { RestoredSession } from '../journal/restore.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { SessionMemory } from '../memory/session-memory.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
+import { lipSynced } from '../responders/lip-synced.ts';
 import { openConnection, type Connection, type ConnectionParts, type OpenedSession } from '../realtime/connection.ts';
 import { newId } from '../realtime/encode.ts';
 import type { Client, Peer } from '../realtime/peer.ts';
@@ -125,10 +126,14 @@ export function openSession(
 
 /** The participants at first, and those that the client may choose instead. */
 function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionParts, 'casting' | 'castScene'> {
-  const { character } = options;
-  const responder = deps.engines.responderFor(character);
+  const { character, client } = options;
+  const engines = client.mouth === undefined ? deps.engines : lipSynced(deps.engines);
+  const responder = engines.responderFor(character);
   const casting: Casting = { character, responder, about: aboutSession(options, deps) };
-  return { casting, castScene: castScenes(character, deps, { bound: deps.caller.secret !== undefined }) };
+  return {
+    casting,
+    castScene: castScenes(character, { ...deps, engines }, { bound: deps.caller.secret !== undefined }),
+  };
 }
 
 /** All that follow the events of a session, and its memory. */

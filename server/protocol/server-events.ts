@@ -159,7 +159,7 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('x_dramatis.visemes', {
     response_id: id,
     item_id: id,
-    basis: z.enum(['engine', 'level']),
+    basis: z.enum(['engine', 'sound', 'level']),
     from: z.number().int().min(0),
     until: z.number().int().optional(),
     visemes: z.array(

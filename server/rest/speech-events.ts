@@ -26,15 +26,19 @@ export class TimingEvents {
     this.#wanted = new Set(wanted);
   }
 
+  /** True if the shapes of the mouth are wanted. */
+  get tellsMovement(): boolean {
+    return this.#wanted.has('visemes') || this.#wanted.has('phones');
+  }
+
   note({ words, mouth }: SpokenBlock): void {
     if (this.#wanted.has('words') && words.length > 0) {
       const told = words.map(({ text, startMs, endMs }) => [wireSamplesOf(startMs), wireSamplesOf(endMs), text]);
       this.#events.push({ type: 'x_dramatis.words', words: told });
     }
-    const withPhones = this.#wanted.has('phones');
-    if (!withPhones && !this.#wanted.has('visemes')) return;
+    if (!this.tellsMovement) return;
     if (mouth.basis === 'level' && this.#until === undefined) return;
-    const told = wireVisemes(mouth, this.#until, withPhones);
+    const told = wireVisemes(mouth, this.#until, this.#wanted.has('phones'));
     this.#until = told.until;
     this.#events.push({ type: 'x_dramatis.visemes', ...told });
   }

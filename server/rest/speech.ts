@@ -80,7 +80,7 @@ async function* speechOf(
   const { synthesizer, voice } = engines.voiceOf(character);
   const resampler = new Resampler(synthesizer.sampleRate, wireSampleRate);
   let spoke = false;
-  for await (const block of speakText(input, synthesizer, { signal, voice, speed })) {
+  for await (const block of speakText(input, synthesizer, { signal, voice, speed, visemes: timings.tellsMovement })) {
     spoke ||= block.samples.length > 0;
     timings.note(block);
     yield resampler.push(block.samples);

@@ -1,7 +1,8 @@
 import { durationMs } from '../../voices/audio.ts';
 import type { CallOptions } from '../../voices/engine.ts';
-import type { SpeechSynthesizer, TimedWord, Voice } from '../../voices/synthesizer.ts';
+import type { SpeechChunk, SpeechSynthesizer, TimedWord, Voice } from '../../voices/synthesizer.ts';
 import { phrases } from '../../voices/text/phrases.ts';
+import { shapesBySound } from '../responders/lip-synced.ts';
 import type { MouthSpan } from '../session/contract/events.ts';
 import { mouthOf } from '../session/output/playout.ts';
 
@@ -16,6 +17,8 @@ export interface SpeakTextOptions extends CallOptions {
   readonly voice: Voice;
   /** Factor on the tempo; 1 = the voice's own. */
   readonly speed?: number;
+  /** True: the shapes of the mouth are found in the sound if the voice does not tell them. */
+  readonly visemes?: boolean;
 }
 
 /** Speaks a text as it is synthesized. Throws what the synthesizer throws; nothing to speak yields nothing. */
@@ -27,8 +30,11 @@ export async function* speakText(
   async function* pieces(): AsyncIterable<{ text: string }> {
     for await (const piece of phrases(once(text))) yield { text: piece };
   }
+  const { visemes = false, ...how } = options;
+  const withShapes = visemes ? shapesBySound() : (chunk: SpeechChunk) => chunk;
   let atMs = 0;
-  for await (const chunk of synthesizer.speak(pieces(), options)) {
+  for await (const spoken of synthesizer.speak(pieces(), how)) {
+    const chunk = withShapes(spoken);
     const startMs = atMs;
     atMs += durationMs(chunk.frame);
     const words = (chunk.words ?? []).map((word) => ({

@@ -1,5 +1,5 @@
 import { HeardLips } from '../../../server/client/mouth/mouth.js';
-import type { PlaybackEvent, ServerEvent } from '../../../server/client/types/api.d.ts';
+import type { PlaybackEvent } from '../../../server/client/types/api.d.ts';
 import { SimulatedSpeaker } from '../../client/simulated-speaker.ts';
 import { randomFrom } from '../kit/random.ts';
 import { perMs } from './told-over-the-wire.ts';
@@ -53,7 +53,7 @@ export function restAfterBargeInMs(cutAtMs: number): number {
   let nowMs = 0;
   const lips = new HeardLips(() => nowMs);
   const told = { basis: 'engine', from: 0, until: 240_000, visemes: [[0, 'aa']] } as const;
-  lips.take({ type: 'x_dramatis.visemes', ...about, ...told, visemes: [[0, 'aa']] } as ServerEvent);
+  lips.take({ type: 'x_dramatis.visemes', ...about, ...told, visemes: [[0, 'aa']] });
   for (; nowMs < cutAtMs; nowMs += drawnMs) {
     const place = { responseId: about.response_id, itemId: about.item_id, playedMs: nowMs, level: 0.1 };
     lips.take({ type: 'playback.progress', ...place });

@@ -3,9 +3,10 @@ import { isEspeakInstalled, openEspeak } from '../../../voices/synthesizers/espe
 import { openFlite } from '../../../voices/synthesizers/flite.ts';
 import { visemesOf } from '../../../voices/visemes/visemes-of-phones.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
+import { hearLines } from './by-sound.ts';
 import { restAfterBargeInMs, shapeErrorsMs } from './playback.ts';
 import { closuresShown, onsetErrorsMs, perMs, restAfterMs, tellLine, type ToldLine } from './told-over-the-wire.ts';
-import { linesOfCharacters } from './voiced-lines.ts';
+import { linesOfCharacters, speakLines } from './voiced-lines.ts';
 
 const bench = 'visemes';
 
@@ -26,6 +27,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
     if (byEspeak.length > 0) yield summarize(bench, 'onset-espeak', 'ms', byEspeak.flatMap(onsetErrorsMs));
     yield* overTheWire([...byFlite, ...byEspeak]);
     yield* cost(flite, byFlite, lines);
+    yield* bySound(flite, lines.slice(0, 20));
   } finally {
     await Promise.all([flite.close(), espeak?.close()]);
   }
@@ -81,6 +83,14 @@ async function* cost(
     for (let times = 0; times < 10; times += 1) for (const { runs } of told) runs.forEach((run) => visemesOf(run));
   });
   yield summarize(bench, 'CPU beside Flite', '%', [(100 * convertedMs) / 10 / spokenMs]);
+}
+
+/** The shapes that are found in the sound alone, of a voice that the network never heard. */
+async function* bySound(engine: SpeechSynthesizer, lines: readonly string[]): AsyncIterable<BenchRow> {
+  const spoken = await Array.fromAsync(speakLines({ engine, id: 'slt' }, lines));
+  const { classes, jaw } = hearLines(spoken);
+  yield summarize(bench, 'jaw by sound', 'r', [jaw]);
+  yield summarize(bench, '7 classes by sound', '%', [100 * classes]);
 }
 
 /** CPU of this process, with its threads. */
