@@ -130,10 +130,8 @@ function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionPart
   const engines = client.mouth === undefined ? deps.engines : lipSynced(deps.engines);
   const responder = engines.responderFor(character);
   const casting: Casting = { character, responder, about: aboutSession(options, deps) };
-  return {
-    casting,
-    castScene: castScenes(character, { ...deps, engines }, { bound: deps.caller.secret !== undefined }),
-  };
+  const bound = deps.caller.secret !== undefined;
+  return { casting, castScene: castScenes(character, { ...deps, engines }, { bound }) };
 }
 
 /** All that follow the events of a session, and its memory. */
