@@ -28,7 +28,7 @@ function drawn(movements: readonly (readonly [MouthMovement, lengthMs: number])[
 
 it('finds seven classes of shapes and the opening of the jaw in a voice that it never heard', async () => {
   const { classes, jaw } = hearLines(await unheard(5));
-  expect(classes).toBeGreaterThanOrEqual(0.68);
+  expect(classes).toBeGreaterThanOrEqual(0.7);
   expect(jaw).toBeGreaterThanOrEqual(0.8);
 }, 60_000);
 
