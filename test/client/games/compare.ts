@@ -26,7 +26,13 @@ function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, each]) => {
     const isQuery = name === 'query' && typeof each === 'string';
-    return [name, isQuery ? Object.fromEntries(new URLSearchParams(each)) : plain(each)] as const;
+    const query = isQuery ? Object.fromEntries(new URLSearchParams(each)) : plain(each);
+    return [name, name === 'query' ? withoutPlace(query as Record<string, string>) : query] as const;
   });
   return Object.fromEntries(entries);
+}
+
+/** `at` is optional: a server that goes on for another one repeats up to a phrase to clients that do not send it. */
+function withoutPlace({ at: _, ...query }: Record<string, string>): Record<string, string> {
+  return query;
 }
