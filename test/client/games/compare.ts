@@ -33,6 +33,6 @@ function plain(value: unknown): unknown {
 }
 
 /** `at` is optional: a server that goes on for another one repeats up to a phrase to clients that do not send it. */
-function withoutPlace({ at: _, ...query }: Record<string, string>): Record<string, string> {
-  return query;
+function withoutPlace(query: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => name !== 'at'));
 }
