@@ -41,7 +41,7 @@ interface Talk {
   readonly lastReply: string;
 }
 
-const refers =
+export const refers =
   /\b(?:(?:which|that|this|other) one|it|that|this|they|them|those|these|he|she|him|her|his|their)\b|[它他她]/iu;
 
 /** True unless the message refers to something ("Who built it?"), and the line is about a thing not spoken of so far. */

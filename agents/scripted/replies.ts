@@ -22,6 +22,7 @@ import {
   leastFit,
   leastPronounFit,
   lineFor,
+  nearby,
   possessive,
   relatedLine,
   type Mind,
@@ -60,7 +61,7 @@ export function replyTo(mind: Mind): Spoken {
     facts: ownFacts(history, mind.memories),
     before,
     lastReply: replies.at(-1) ?? '',
-    isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply)),
+    isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply) || text.endsWith(pair.reply)),
   };
   const steps = [
     accepted,
@@ -74,6 +75,7 @@ export function replyTo(mind: Mind): Spoken {
     fitting,
     unknownThing,
     otherwise,
+    nearby,
   ];
   const spoken = steps
     .values()
@@ -112,7 +114,8 @@ function ownFact(now: Situated): Spoken | undefined {
 }
 
 /** "Do I have a dog?", and what may as well ask for advice: a fact if there is one. */
-const ofSelfOrNot = /^(?:do|did|have|am) i\b|^(?:and )?what do i do\W*$/iu;
+const ofSelfOrNot =
+  /^(?:do|did|have|am) i\b|^(?:and )?(?:what|which|who|where|when)\b(?!.*\b(?:can|could|should|shall|would|will|you)\b).*\b(?:i|me)\b|^(?:and )?what do i do\W*$/iu;
 
 /** Repeats name and work of users who introduce themselves, before the pack's own line. */
 function introduced(now: Situated): Spoken | undefined {
