@@ -174,7 +174,7 @@ export function isCall(userMessage: string, name: string): boolean {
 /** True for "Are you really Alice?", "Is this Mr Holmes?". */
 export function asksForName(userMessage: string, name: string): boolean {
   const asked =
-    /(?:^|[,.!?] *)(?:hello |hi |so )?(?:are you|is (?:this|that)|am i (?:talking|speaking) (?:to|with)) (?:really |the |real |mr |mister |queen |king |captain |president |general )*([\p{L}'’ ]+?)(?: here| speaking)?\?|(?:你(?:就)?|^|[，,！!])是(?:不是)?(?:那个)?([\p{Script=Han}]{2,4}?)[吗么不]?[？?]/iu.exec(
+    /(?:^|[,.!?] *)(?:hello |hi |so )?(?:are you|is (?:this|that)|am i (?:talking|speaking) (?:to|with)) (?:really |the |real |mr |mister |queen |king |captain |president |general )*([\p{L}'’ ]+?)(?: here| speaking)?\?|(?:你(?:就)?|^|[，,！!]|请问)是(?:不是)?(?:那个)?([\p{Script=Han}]{2,4}?)[吗么不]?[？?]/iu.exec(
       userMessage,
     );
   const called = (asked?.[1] ?? asked?.[2] ?? '').toLowerCase();

@@ -14,6 +14,7 @@ import {
   isAbout,
   ofOthers,
   paraphrased,
+  singlesOut,
   suitability,
   wordForWord,
 } from './line-search.ts';
@@ -133,7 +134,12 @@ export function fitting(now: Situated): Spoken | undefined {
     .toSorted((left, right) => right.fit - left.fit);
   const direct = hits
     .filter((hit) => isFresh(hit) && (!isAsked || isMeant(hit.pair, now)))
-    .find((hit, place) => hit.fit >= (place === 0 ? least : leastOtherFit) && !isKeywordOnly(hit, isAsked));
+    .find(
+      (hit, place) =>
+        hit.fit >= (place === 0 ? least : leastOtherFit) &&
+        !isKeywordOnly(hit, isAsked) &&
+        (!isAsked || singlesOut(hit.pair, userMessage)),
+    );
   if (direct !== undefined) return direct.pair;
   const said = hits.find((hit) => !isFresh(hit));
   if (isAsked && said !== undefined && said.fit >= leastRepeatedFit && !isKeywordOnly(said, isAsked)) {

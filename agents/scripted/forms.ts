@@ -168,13 +168,13 @@ export const englishForms: readonly Form[] = [
   {
     act: 'interest',
     pattern:
-      /^(?:oh (?:my|wow|dear) |oh |wow )*how (?!so\b|come\b|many\b|much\b|long\b|far\b|old\b|often\b|big\b|tall\b|fast\b|deep\b|about\b|bad\b|sad\b|terrible\b|awful\b|horrible\b|cruel\b|else\b|exactly\b)\p{L}+$|^(?:well (?:said|put)|nice one|i like (?:that|it)|not bad)$|^(?:oh |wow |well |hm |ah |ha )*(?:(?:sounds|looks|seems) )?(?:(?:that|this|it|which|what)(?:'s| is| was| sounds| seems| must be| must have been| looks)? )?(?:a |an |all |really |very |so |quite |pretty |rather |truly )*(?:interesting|fascinating|cool|nice|great|lovely|wonderful|amazing|fun|funny|impressive|beautiful|exciting|good|strange|weird|odd|surprising|awesome|gross|crazy|big|fast|far|wow)(?: to (?:know|hear)| (?:story|idea|one|advice|point|answer|question|thought|news|name|plan|job))?$/u,
+      /^(?:oh (?:my|wow|dear) |oh |wow )*how (?!so\b|come\b|many\b|much\b|long\b|far\b|old\b|often\b|big\b|tall\b|fast\b|deep\b|about\b|bad\b|sad\b|terrible\b|awful\b|horrible\b|cruel\b|else\b|exactly\b)\p{L}+$|^(?:well (?:said|put)|nice one|i like (?:that|it)|not bad)$|^(?:oh |wow |well |hm |ah |ha )*(?:(?:sounds|looks|seems) )?(?:(?:that|this|it|which|what)(?:'s| is| was| sounds| seems| must be| must have been| looks)? )?(?:a |an |all |really |very |so |quite |pretty |rather |truly )*(?:interesting|fascinating|cool|nice|great|lovely|wonderful|amazing|fun|funny|impressive|beautiful|exciting|good|strange|weird|odd|surprising|awesome|clever|smart|wise|fair|reasonable|romantic|gross|crazy|big|fast|far|wow)(?: to (?:know|hear)| (?:story|idea|one|advice|point|answer|question|thought|news|name|plan|job))?$/u,
     asks: [],
   },
   {
     act: 'pity',
     pattern:
-      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|difficult|painful|unfair)(?: to hear| for you| thing| story)*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b|\bcondolences\b|^(?:that|it) must (?:have |be |feel |still )*(?:hurt|(?:been |felt )?(?:\p{L}+ )?(?:lonely|frightening|scary|sad|hard|awful|terrible|painful|difficult|tough|horrible|heavy))\b(?: for you)?$/u,
+      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|difficult|painful|unfair|rude|mean|unkind|not (?:very )?(?:nice|fair|kind)|tiring|exhausting|stressful|scary|dangerous|lonely)(?: to hear| for you| thing| story)*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b|\bcondolences\b|^(?:that|it) must (?:have |be |feel |still )*(?:hurt|(?:been |felt )?(?:\p{L}+ )?(?:lonely|frightening|scary|sad|hard|awful|terrible|painful|difficult|tough|horrible|heavy))\b(?: for you)?$/u,
     asks: [],
   },
   {
@@ -210,7 +210,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'who',
     pattern:
-      /^(?:and |so |but )?(?:who are you|what(?:'s| is) your name|what are you called|what (?:should|may|can|do) i call you|who am i (?:talking|speaking) (?:to|with)|(?:\p{L}+ )?is (?:that|this) (?:really )?(?:you|(?:the |mr |mister )?(?:queen|king|captain|president|general|detective|prince|princess)(?: \p{L}+)?)|who(?:'s| is) (?:there|this|that speaking)|introduce yourself|tell me (?:something |a little |a bit )?about yourself)(?: exactly| really| then| again)?$/u,
+      /^(?:and |so |but )?(?:who are you|what(?:'s| is) your (?:full |real |first |whole )?name|what are you called|what (?:should|may|can|do) i call you|who am i (?:talking|speaking) (?:to|with)|(?:\p{L}+ )?is (?:that|this) (?:really )?(?:you|(?:the |mr |mister )?(?:queen|king|captain|president|general|detective|prince|princess)(?: \p{L}+)?)|who(?:'s| is) (?:there|this|that speaking)|introduce yourself|tell me (?:something |a little |a bit )?about yourself)(?: exactly| really| then| again)?$/u,
     asks: ['Who are you?', 'What is your name?'],
   },
   {

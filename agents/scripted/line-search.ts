@@ -7,7 +7,7 @@ import { alternativesIn, isStated, kinship, measureIn, shapeOf } from './shapes.
 /** Topics that say little: a line that shares only these with the message does not answer it. */
 export const weakTopics: ReadonlySet<string> = new Set(
   topicTerms(
-    'favourite best worst meet love like enjoy fear hate look wear carry nice live people person time year way real old new big long short first last great bad place name help learn call kind buy three two watch prefer often most many time biggest greatest hardest strangest happiest funniest proudest strongest 喜欢 爱 觉得 认识 现在 时候 平时 最近 故事 个 大 小 老',
+    'favourite best worst meet love like enjoy fear hate look wear carry nice live people person time year way real old new big long short first last great bad place name help learn call kind buy three two watch prefer often most many time biggest greatest 喜欢 爱 觉得 认识 现在 时候 平时 最近 故事 个 大 小 老',
   ),
 );
 
@@ -181,6 +181,15 @@ export function isAbout({ asks }: DialoguePair, message: string): boolean {
     const isOfIt = ofSubject.test(ask) && !isForName(ask) && !isOfOtherOwner(message, ask);
     return isOfIt && topics.length > 0 && topics.every((topic) => terms.has(topic));
   });
+}
+
+/** "Who is the strongest?": one of many, which a line about all of them does not tell. */
+const superlative =
+  /\b(?:most|best|worst|favou?rite|first|only|(?!guest|forest|interest|honest|rest|west|east|test|priest|harvest)\p{L}{3,}est)\b|最/iu;
+
+/** True unless the message asks for the one of many that stands out, and the line tells of none. */
+export function singlesOut({ asks, reply }: DialoguePair, message: string): boolean {
+  return !superlative.test(message) || superlative.test(`${asks.join(' ')} ${reply}`);
 }
 
 /** A name that a message speaks of; its first word may be any word. */

@@ -15,7 +15,7 @@ import {
   type HeardAct,
 } from './acts.ts';
 import { arithmeticIn } from './arithmetic.ts';
-import { isMeant, isModern, pronounIn } from './follow-up.ts';
+import { isMeant, isModern, longestFollowUp, pronounIn, refers } from './follow-up.ts';
 import {
   exactLine,
   fitting,
@@ -73,6 +73,7 @@ export function replyTo(mind: Mind): Spoken {
     heardOf,
     followed,
     fitting,
+    continued,
     unknownThing,
     otherwise,
     nearby,
@@ -171,7 +172,8 @@ function followed(now: Situated): Spoken | undefined {
   const { find, before, userMessage, history, language, isFresh, character } = now;
   const isOfThem = possessive.test(userMessage) && topicTerms(userMessage).length < 2;
   const pronoun = pronounIn(userMessage);
-  if ((pronoun === undefined && !isOfThem) || !isAskedIn(userMessage)) return undefined;
+  if (!isAskedIn(userMessage)) return undefined;
+  if (pronoun === undefined && !isOfThem) return refers.test(userMessage) ? relatedLine(now) : undefined;
   const stock = stockLines(language);
   if (isModern(before, character) && !isModern(userMessage, character))
     return { reply: fill(stock.yoursToTell, history, {}) };
@@ -185,6 +187,14 @@ function followed(now: Situated): Spoken | undefined {
   return topicTerms(before).length > 0 || isOwnLine(now)
     ? undefined
     : { reply: fill(stock.clarifies, history, { pronoun }) };
+}
+
+/** A short question without a line of its own, read with the subject before it: "When did you two meet?" */
+function continued(now: Situated): Spoken | undefined {
+  const isShort = now.userMessage.length <= longestFollowUp && topicTerms(now.userMessage).length === 1;
+  return isShort && isAskedIn(now.userMessage) && !isModern(now.userMessage, now.character)
+    ? relatedLine(now)
+    : undefined;
 }
 
 /** Answers another act of the message: "I'm bored, let's play something!" */
