@@ -188,12 +188,13 @@ const titles = /\b(mr|mrs|ms|dr|st|prof)\./giu;
 const address =
   /, *(?:mr|mrs|ms|dr|mister|sir|madam|captain|general|your majesty|your highness|my (?:queen|lord|lady))\b[^,.!?]{0,20}(\?+)\s*$/iu;
 
-/** Removes the full stops of titles, an address behind a question, and the comma before "please". */
+/** Removes the full stops of titles, an address behind a question, the comma before "please", and "Is it true that". */
 export function withoutTitles(userMessage: string): string {
   return userMessage
     .replaceAll(titles, '$1')
     .replace(address, '$1')
-    .replace(/, *(please\W*)$/iu, ' $1');
+    .replace(/, *(please\W*)$/iu, ' $1')
+    .replace(/^is it true (?:that )?(?=your?\b)/iu, '');
 }
 
 /** A greeting answers "Hello, may I come in?". */

@@ -5,7 +5,7 @@ import { isSameLine } from '../retrieval/choice.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { actsOf, isAskedIn, type HeardAct } from './acts.ts';
-import { isMeant, refers } from './follow-up.ts';
+import { isMeant, isModern, refers } from './follow-up.ts';
 import {
   hitsOf,
   isKeywordOnly,
@@ -120,8 +120,9 @@ export function relatedLine({
 
 /** The line that fits the message, or a message without a topic together with the one before. */
 export function fitting(now: Situated): Spoken | undefined {
-  const { find, before, userMessage, history, language, isFresh } = now;
+  const { find, before, userMessage, history, language, isFresh, character } = now;
   const isAsked = isAskedIn(userMessage);
+  const isNew = isAsked && isModern(userMessage, character);
   const least = isAsked ? leastFit : leastStatementFit;
   const hits = hitsOf(find, userMessage)
     .map((hit) => ({
@@ -138,7 +139,8 @@ export function fitting(now: Situated): Spoken | undefined {
       (hit, place) =>
         hit.fit >= (place === 0 ? least : leastOtherFit) &&
         !isKeywordOnly(hit, isAsked) &&
-        (!isAsked || singlesOut(hit.pair, userMessage)),
+        (!isAsked || singlesOut(hit.pair, userMessage)) &&
+        (!isNew || isModern(hit.pair.asks.join(' '), character)),
     );
   if (direct !== undefined) return direct.pair;
   const said = hits.find((hit) => !isFresh(hit));

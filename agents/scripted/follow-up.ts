@@ -25,7 +25,7 @@ export function pronounIn(userMessage: string): string | undefined {
 }
 
 const modern =
-  /\b(?:smartphones?|cell ?phones?|mobile phones?|iphones?|ipads?|laptops?|computers?|internet|web ?sites?|wi-?fi|online|email|e-mail|google|youtube|tiktok|instagram|facebook|twitter|netflix|television|tv|videos?|video games?|playstation|minecraft|aeroplanes?|airplanes?|planes?|helicopters?|rockets?|astronauts?|cars?|microwaves?|fridges?|refrigerators?|robots?|chatgpt|artificial intelligence|apps?|selfies?|podcasts?|spotify|bitcoin|super bowl|basketball|brexit|credit cards?|nuclear|electric cars?|satellites?|emails?)\b|手机|电脑|互联网|上网|网络|微信|视频|电视|电影|飞机|汽车|火箭|机器人|人工智能|游戏机|冰箱|微波炉|直播/iu;
+  /\b(?:smartphones?|cell ?phones?|mobile phones?|iphones?|ipads?|laptops?|computers?|internet|web ?sites?|wi-?fi|online|email|e-mail|google|youtube|tiktok|instagram|facebook|twitter|netflix|television|tv|videos?|video games?|playstation|minecraft|aeroplanes?|airplanes?|planes?|helicopters?|rockets?|astronauts?|cars?|microwaves?|fridges?|refrigerators?|robots?|chatgpt|artificial intelligence|apps?|selfies?|podcasts?|spotify|cartoons?|(?:crime |tv )?shows|movies?|films?|bitcoin|super bowl|basketball|brexit|credit cards?|nuclear|electric cars?|satellites?|emails?)\b|手机|电脑|互联网|上网|网络|微信|视频|电视|动画片|电影|飞机|汽车|火箭|机器人|人工智能|游戏机|冰箱|微波炉|直播/iu;
 /** A character who knows of nothing after this year does not know these things. */
 const firstModernYear = 1900;
 

@@ -171,7 +171,7 @@ export const ofOthers =
 const ofYou = /\byou(?:r|'re|’re|rs)?\b|你/iu;
 
 const ofSubject =
-  /^(?:please )?(?:tell me about|describe|who(?:'s| is| are| was| were)|what(?:'s| is| are| was| were| about| do you think (?:of|about))|do you (?:like|know|have)|have you (?:seen|met|heard of)) |是谁|是什么|讲讲|说说/iu;
+  /^(?:please )?(?:tell me about|describe|who(?:'s| is| are| was| were)|what(?:'s| is| are| was| were| about| do you think (?:of|about))|do you know|have you (?:met|heard of)) |是谁|是什么|讲讲|说说/iu;
 
 /** True if a trigger of the line asks for nothing but a subject of the message: "Tell me about your crew". */
 export function isAbout({ asks }: DialoguePair, message: string): boolean {

@@ -55,7 +55,7 @@ const kinds: readonly (readonly [RegExp, RegExp])[] = [
   ],
   [
     /\bwhere\b(?!.*\bwork)|\b(?:city|town|country|village)\b(?!.*\bwork)|住|来自|从哪|哪[里儿]?(?:人|来)/iu,
-    /\b(?:live|living|from|moved|grew up|born|in \p{Lu}|near)\b|住|来自|从|在/u,
+    /\b(?:live|living|from|moved|grew up|born|near)\b|\bin \p{Lu}|住|来自|从|在/u,
   ],
   [
     /\bhow old\b|\bage\b|几岁|多大/iu,

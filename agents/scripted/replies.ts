@@ -145,7 +145,16 @@ function answered(now: Situated): Spoken | undefined {
   const line = lineFor(now, act.asks);
   if (line !== undefined) return line;
   const asksBack = /[?？]\s*$/u.test(lastReply);
-  if (act.act === 'interest' && !asksBack && /\b(?:you|your)\b|你/iu.test(before) && isAskedIn(before))
+  const returned = lastQuestionOf(before)
+    .replace(/\byou\b/giu, 'I')
+    .replace(/\byour\b/giu, 'my');
+  if (
+    act.act === 'interest' &&
+    !asksBack &&
+    facts.answer(returned) === undefined &&
+    /\b(?:you|your)\b|你/iu.test(before) &&
+    isAskedIn(before)
+  )
     return { reply: fill(stock.returnsQuestion, history, { question: lastQuestionOf(before) }) };
   const slots = { name: facts.name, sum: arithmeticIn(userMessage) };
   const reply = fill(stock.acts[act.act] ?? [], history, slots);
