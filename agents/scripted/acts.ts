@@ -174,7 +174,7 @@ export function isCall(userMessage: string, name: string): boolean {
 /** True for "Are you really Alice?", "Is this Mr Holmes?". */
 export function asksForName(userMessage: string, name: string): boolean {
   const asked =
-    /(?:^|[,.!?] *)(?:hello |hi |so )?(?:are you|is (?:this|that)|am i (?:talking|speaking) (?:to|with)) (?:really |the |real |mr |mister |queen |king |captain |president |general )*([\p{L}'’ ]+?)(?: here| speaking)?\?|(?:你(?:就)?|^|[，,！!])是(?:不是)?(?:那个)?([\p{Script=Han}]{2,4}?)[吗么不]?[？?]/iu.exec(
+    /(?:^|[,.!?] *)(?:hello |hi |so )?(?:are you|is (?:this|that)|am i (?:talking|speaking) (?:to|with)) (?:really |the |real |mr |mister |queen |king |captain |president |general )*([\p{L}'’ ]+?)(?: here| speaking)?\?|(?:你(?:就)?|^|[，,！!]|请问)是(?:不是)?(?:那个)?([\p{Script=Han}]{2,4}?)[吗么不]?[？?]/iu.exec(
       userMessage,
     );
   const called = (asked?.[1] ?? asked?.[2] ?? '').toLowerCase();
@@ -188,12 +188,13 @@ const titles = /\b(mr|mrs|ms|dr|st|prof)\./giu;
 const address =
   /, *(?:mr|mrs|ms|dr|mister|sir|madam|captain|general|your majesty|your highness|my (?:queen|lord|lady))\b[^,.!?]{0,20}(\?+)\s*$/iu;
 
-/** Removes the full stops of titles, an address behind a question, and the comma before "please". */
+/** Removes the full stops of titles, an address behind a question, the comma before "please", and "Is it true that". */
 export function withoutTitles(userMessage: string): string {
   return userMessage
     .replaceAll(titles, '$1')
     .replace(address, '$1')
-    .replace(/, *(please\W*)$/iu, ' $1');
+    .replace(/, *(please\W*)$/iu, ' $1')
+    .replace(/^is it true (?:that )?(?=your?\b)/iu, '');
 }
 
 /** A greeting answers "Hello, may I come in?". */

@@ -4,20 +4,23 @@ import type { Message } from '../chat.ts';
 import { isSameLine } from '../retrieval/choice.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms } from '../retrieval/words.ts';
-import { isAskedIn, type HeardAct } from './acts.ts';
-import { isMeant } from './follow-up.ts';
+import { actsOf, isAskedIn, type HeardAct } from './acts.ts';
+import { isMeant, isModern, refers } from './follow-up.ts';
 import {
   hitsOf,
   isKeywordOnly,
   isOfUser,
   leastWeakFit,
+  isAbout,
   ofOthers,
   paraphrased,
+  singlesOut,
   suitability,
   wordForWord,
 } from './line-search.ts';
 import { fill } from './moves.ts';
 import type { OwnFacts } from './own-facts.ts';
+import { shapeOf, type Shape } from './shapes.ts';
 import { stockLines } from './stock-lines.ts';
 
 /** A user message, and what a reply without an LLM is made from. */
@@ -52,7 +55,7 @@ const leastStatementFit = 0.62;
 /** Least fit of a line if one that fits better is left out. */
 const leastOtherFit = 0.55;
 /** Least fit of a line that was said just now, to be said again. */
-const leastRepeatedFit = 0.6;
+const leastRepeatedFit = 0.7;
 /** Least fit of a line for an act, whose trigger may address the character. */
 const leastActFit = 0.8;
 /** Least fit of a line for "How fast does it go?", whose subject is unknown. */
@@ -74,9 +77,13 @@ export function exactLine(now: Situated): DialoguePair | undefined {
 }
 
 /** A line of the pack with one of these triggers, the first first. */
-export function lineFor({ find, isFresh }: Situated, asks: readonly string[]): DialoguePair | undefined {
+export function lineFor({ find, isFresh, language }: Situated, asks: readonly string[]): DialoguePair | undefined {
   for (const ask of asks) {
-    const hit = find(ask).find(isFresh);
+    const act = actsOf(ask, language)[0]?.act;
+    const hit = find(ask).find(
+      (each) =>
+        isFresh(each) && (act !== 'doing' || each.pair.asks.some((own) => actsOf(own, language)[0]?.act === act)),
+    );
     const share =
       hit !== undefined && /^(?:what|where|when|who|how)\b/iu.test(ask) ? suitability({ ...hit, part: ask }) : 1;
     if (hit !== undefined && hit.fit * share >= leastActFit) return hit.pair;
@@ -113,8 +120,9 @@ export function relatedLine({
 
 /** The line that fits the message, or a message without a topic together with the one before. */
 export function fitting(now: Situated): Spoken | undefined {
-  const { find, before, userMessage, history, language, isFresh } = now;
+  const { find, before, userMessage, history, language, isFresh, character } = now;
   const isAsked = isAskedIn(userMessage);
+  const isNew = isAsked && isModern(userMessage, character);
   const least = isAsked ? leastFit : leastStatementFit;
   const hits = hitsOf(find, userMessage)
     .map((hit) => ({
@@ -127,7 +135,13 @@ export function fitting(now: Situated): Spoken | undefined {
     .toSorted((left, right) => right.fit - left.fit);
   const direct = hits
     .filter((hit) => isFresh(hit) && (!isAsked || isMeant(hit.pair, now)))
-    .find((hit, place) => hit.fit >= (place === 0 ? least : leastOtherFit) && !isKeywordOnly(hit, isAsked));
+    .find(
+      (hit, place) =>
+        hit.fit >= (place === 0 ? least : leastOtherFit) &&
+        !isKeywordOnly(hit, isAsked) &&
+        (!isAsked || singlesOut(hit.pair, userMessage)) &&
+        (!isNew || isModern(hit.pair.asks.join(' '), character)),
+    );
   if (direct !== undefined) return direct.pair;
   const said = hits.find((hit) => !isFresh(hit));
   if (isAsked && said !== undefined && said.fit >= leastRepeatedFit && !isKeywordOnly(said, isAsked)) {
@@ -138,4 +152,18 @@ export function fitting(now: Situated): Spoken | undefined {
     return undefined;
   const echoed = find(`${before} ${userMessage}`).find(isFresh);
   return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
+}
+
+/** Messages of these shapes are answered as what they are. */
+const personal: ReadonlySet<Shape> = new Set(['request', 'leave', 'advice', 'urge', 'either']);
+
+/** A line about what a question asks of, that does not answer it: said with words that own it. */
+export function nearby({ find, userMessage, history, language, isFresh }: Situated): Spoken | undefined {
+  if (!isAskedIn(userMessage) || personal.has(shapeOf(userMessage)) || refers.test(userMessage)) return undefined;
+  const near = find(userMessage).find(
+    (hit) => isFresh(hit) && isAbout(hit.pair, userMessage) && !isKeywordOnly({ ...hit, part: userMessage }, true),
+  );
+  if (near === undefined) return undefined;
+  const lead = fill(stockLines(language).leads, history, {});
+  return { ...near.pair, reply: `${lead}${language.startsWith('zh') ? '' : ' '}${near.pair.reply}` };
 }

@@ -64,7 +64,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'goodbye',
     pattern:
-      /\b(?:goodbye|good bye|bye|farewell|(?<!\b(?:to|can|i|we|cannot|can't) )see you(?! (?:as|in a|like|are))|over and out|signing off|vale|see ya|talk to you later|until next time|catch you later|till (?:next time|then|later|tomorrow)|until (?:then|later|tomorrow)|ciao|au revoir|adieu)\b|^so long\b|^(?:bye )?take care(?: of yourself| \p{L}+)?$|\bthat (?:will|would|'ll) be all\b|^that(?:'s| is) (?:all|enough|it)(?: for (?:today|now))?$|\btime to go(?: home| now)?$|\bi(?:'ve| have)? ?(?:got to|gotta) (?:run|go|leave|get going)\b|^gotta (?:go|run)\b|\bi (?:have to|must|should|need to|ought to|gotta|will) (?:go|leave|run|stop|close|be (?:going|off|leaving)|get going|get back|head (?:off|out|home)|hang up)(?: (?:to|for|and|back) (?:\p{L}+ ?){1,3})?(?: home)?(?: now| soon)?$|\bi(?:'m| am) (?:off|leaving)(?: now)?$/u,
+      /\b(?:goodbye|good bye|bye|farewell|(?<!\b(?:to|can|i|we|cannot|can't) )see you(?! (?:as|in a|like|are))|over and out|signing off|vale|see ya|talk to you later|until next time|catch you later|till (?:next time|then|later|tomorrow)|until (?:then|later|tomorrow)|ciao|au revoir|adieu)\b|^so long\b|^(?:bye )?take care(?: of yourself| \p{L}+)?$|\bthat (?:will|would|'ll) be all\b|^that(?:'s| is) (?:all|enough|it)(?: for (?:today|now))?$|\btime to go(?: home| now)?$|\bi(?:'ve| have)? ?(?:got to|gotta) (?:run|go|leave|get going)\b|^gotta (?:go|run)\b|\bi(?:'ve| have)? ?(?:got to|have to|must|need to|gotta|should) (?:catch|head|pick up|get back|be off)\b.{0,30}$|\bi (?:have to|must|should|need to|ought to|gotta|will) (?:go|leave|run|stop|close|be (?:going|off|leaving)|get going|get back|head (?:off|out|home)|hang up)(?: (?:to|for|and|back) (?:\p{L}+ ?){1,3})?(?: home)?(?: now| soon)?$|\bi(?:'m| am) (?:off|leaving)(?: now)?$/u,
     asks: ['Goodbye', 'I have to go now'],
   },
   {
@@ -162,19 +162,19 @@ export const englishForms: readonly Form[] = [
   {
     act: 'praise',
     pattern:
-      /\byou(?:'re| are)(?: so| really| very| such| a| an| truly| quite)* (?:amazing|brilliant|great|greatest|wonderful|clever|smart|funny|kind|nice|genius|hero|lovely|impressive|sweet|good|best|fantastic|awesome|interesting|brave|wise|charming|handsome|beautiful|pretty|cute|cool|incredible|strong|polite)\b|\bi (?:really |do |just )*(?:like|admire|adore|love) your (?:\p{L}+ ){0,2}\p{L}+$|\bi (?:really )?(?:like|admire|adore) you\b|^well done$|\b(?:huge|big|great) fan\b|\byour (?:biggest )?fan\b|^(?:what an? )?(?:nice|lovely|beautiful|great|cool|pretty|fine|amazing) (?!to\b|try|idea|point|day|weather|evening|morning|afternoon|night|story|one\b|talk|of\b)\p{L}+(?: you (?:have|'ve got)(?: there)?)?$|^you (?:look|sound) (?:\p{L}+ )?(?:great|good|nice|beautiful|lovely|amazing|wonderful)\b/u,
+      /\byou(?:'re| are)(?: so| really| very| such| a| an| truly| quite)* (?:amazing|brilliant|great|greatest|wonderful|clever|smart|funny|kind|nice|genius|hero|lovely|impressive|sweet|good|best|fantastic|awesome|interesting|brave|wise|charming|handsome|beautiful|pretty|cute|cool|incredible|strong|polite)\b|\bi (?:really |do |just )*(?:like|admire|adore|love) your (?:\p{L}+ ){0,2}\p{L}+$|\bi (?:really )?(?:like|admire|adore) you\b|^well done$|\b(?:huge|big|great) fan\b|\byour (?:biggest )?fan\b|^(?:what an? )?(?:nice|lovely|beautiful|great|cool|pretty|fine|amazing) (?!to\b|try|idea|point|day|weather|evening|morning|afternoon|night|story|one\b|talk|of\b)\p{L}+(?: you (?:have|'ve got)(?: there)?)?$|^(?:it|that|this)(?:'s| is) an? (?:very |really |most )?(?:nice|lovely|beautiful|great|pretty|fine) (?!try|idea|point|day|weather|evening|morning|afternoon|night|story|one\b|talk|advice|plan|thought|question|answer)\p{L}+$|^you (?:look|sound) (?:\p{L}+ )?(?:great|good|nice|beautiful|lovely|amazing|wonderful)\b/u,
     asks: ['You are amazing', 'You are brilliant', 'That is incredible'],
   },
   {
     act: 'interest',
     pattern:
-      /^(?:oh (?:my|wow|dear) |oh |wow )*how (?!so\b|come\b|many\b|much\b|long\b|far\b|old\b|often\b|big\b|tall\b|fast\b|deep\b|about\b|bad\b|sad\b|terrible\b|awful\b|horrible\b|cruel\b|else\b|exactly\b)\p{L}+$|^(?:well (?:said|put)|nice one|i like (?:that|it)|not bad)$|^(?:oh |wow |well |hm |ah |ha )*(?:(?:sounds|looks|seems) )?(?:(?:that|this|it|which|what)(?:'s| is| was| sounds| seems| must be| must have been| looks)? )?(?:a |an |all |really |very |so |quite |pretty |rather |truly )*(?:interesting|fascinating|cool|nice|great|lovely|wonderful|amazing|fun|funny|impressive|beautiful|exciting|good|strange|weird|odd|surprising|awesome|gross|crazy|big|fast|far|wow)(?: to (?:know|hear)| (?:story|idea|one|advice|point|answer|question|thought|news|name|plan|job))?$/u,
+      /^(?:oh (?:my|wow|dear) |oh |wow )*how (?!so\b|come\b|many\b|much\b|long\b|far\b|old\b|often\b|big\b|tall\b|fast\b|deep\b|about\b|bad\b|sad\b|terrible\b|awful\b|horrible\b|cruel\b|else\b|exactly\b)\p{L}+$|^(?:well (?:said|put)|nice one|i like (?:that|it)|not bad)$|^(?:oh |wow |well |hm |ah |ha )*(?:(?:sounds|looks|seems) )?(?:(?:that|this|it|which|what)(?:'s| is| was| sounds| seems| must be| must have been| looks)? )?(?:a |an |all |really |very |so |quite |pretty |rather |truly )*(?:interesting|fascinating|cool|nice|great|lovely|wonderful|amazing|fun|funny|impressive|beautiful|exciting|good|strange|weird|odd|surprising|awesome|clever|smart|wise|fair|reasonable|romantic|gross|crazy|big|fast|far|wow)(?: to (?:know|hear)| (?:story|idea|one|advice|point|answer|question|thought|news|name|plan|job))?$/u,
     asks: [],
   },
   {
     act: 'pity',
     pattern:
-      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|difficult|painful|unfair)(?: to hear| for you| thing| story)*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b|\bcondolences\b|^(?:that|it) must (?:have |be |feel |still )*(?:hurt|(?:been |felt )?(?:\p{L}+ )?(?:lonely|frightening|scary|sad|hard|awful|terrible|painful|difficult|tough|horrible|heavy))\b(?: for you)?$/u,
+      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|difficult|painful|unfair|rude|mean|unkind|not (?:very )?(?:nice|fair|kind)|tiring|exhausting|stressful|scary|dangerous|lonely)(?: to hear| for you| thing| story)*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b|\bcondolences\b|^(?:that|it) must (?:have |be |feel |still )*(?:hurt|(?:been |felt )?(?:\p{L}+ )?(?:lonely|frightening|scary|sad|hard|awful|terrible|painful|difficult|tough|horrible|heavy))\b(?: for you)?$/u,
     asks: [],
   },
   {
@@ -210,7 +210,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'who',
     pattern:
-      /^(?:and |so |but )?(?:who are you|what(?:'s| is) your name|what are you called|what (?:should|may|can|do) i call you|who am i (?:talking|speaking) (?:to|with)|(?:\p{L}+ )?is (?:that|this) (?:really )?(?:you|(?:the |mr |mister )?(?:queen|king|captain|president|general|detective|prince|princess)(?: \p{L}+)?)|who(?:'s| is) (?:there|this|that speaking)|introduce yourself|tell me (?:something |a little |a bit )?about yourself)(?: exactly| really| then| again)?$/u,
+      /^(?:and |so |but )?(?:who are you|what(?:'s| is) your (?:full |real |first |whole )?name|what are you called|what (?:should|may|can|do) i call you|who am i (?:talking|speaking) (?:to|with)|(?:\p{L}+ )?is (?:that|this) (?:really )?(?:you|(?:the |mr |mister )?(?:queen|king|captain|president|general|detective|prince|princess)(?: \p{L}+)?)|who(?:'s| is) (?:there|this|that speaking)|introduce yourself|tell me (?:something |a little |a bit )?about yourself)(?: exactly| really| then| again)?$/u,
     asks: ['Who are you?', 'What is your name?'],
   },
   {

@@ -7,7 +7,7 @@ import { alternativesIn, isStated, kinship, measureIn, shapeOf } from './shapes.
 /** Topics that say little: a line that shares only these with the message does not answer it. */
 export const weakTopics: ReadonlySet<string> = new Set(
   topicTerms(
-    'favourite best worst meet love like enjoy fear hate look wear carry nice live people person time year way real old new big long short first last great bad place name help learn call kind buy three two watch prefer often most many time biggest greatest hardest strangest happiest funniest proudest strongest 喜欢 爱 觉得 认识 现在 时候 平时 最近 故事 个 大 小 老',
+    'favourite best worst meet love like enjoy fear hate look wear carry nice live people person time year way real old new big long short first last great bad place name help learn call kind buy three two watch prefer often most many time biggest greatest 喜欢 爱 觉得 认识 现在 时候 平时 最近 故事 个 大 小 老',
   ),
 );
 
@@ -134,8 +134,7 @@ function agreement(part: string, ask: string): number {
   if (hasTopic && interjection.test(ask)) return ownerShare;
   if (ofOthers.test(part) && ofSpeaker.test(ask) && !ofSpeaker.test(part)) return ownerShare;
   if (isOfOtherOwner(part, ask)) return ownerShare;
-  if (isForName(ask) && !isForName(part) && shapeOf(part) !== 'who') return nameShare;
-  const kin = kinship(part, ask);
+  const kin = kinship(part, ask) * ofNames(part, ask);
   if (ofUserOnly.test(part) && !ofUserOnly.test(ask)) return userShare * kin;
   const isBare = oneWord.test(ask);
   // Frame words alone say no more than the shape.
@@ -144,6 +143,14 @@ function agreement(part: string, ask: string): number {
   if (isBare || isOfYou === ofYou.test(ask)) return share;
   return share * ((!isOfYou && ofOthers.test(part)) || isStated(shapeOf(part)) ? otherThingShare : otherPersonShare);
 }
+
+/** Factor on the fit of a trigger for the character's own name, or for any name, to a question for another or none. */
+function ofNames(part: string, ask: string): number {
+  if (isForName(part)) return ownName.test(ask) ? ownerShare : 1;
+  return isForName(ask) && shapeOf(part) !== 'who' ? nameShare : 1;
+}
+
+const ownName = /\byour (?:\p{L}+ )?names?\b|\bwho are you\b|^你(?:的名字)?叫|你是谁/iu;
 
 /** True if all triggers are statements of users about themselves: they answer no question. */
 export function isOfUser(asks: readonly string[]): boolean {
@@ -163,13 +170,41 @@ export const ofOthers =
   /\b(?:he|she|they|his|hers?|him|them|theirs?|its?|(?:can|could|should|do|did|am|must|will) i)\b|[他她它]/iu;
 const ofYou = /\byou(?:r|'re|’re|rs)?\b|你/iu;
 
+const ofSubject =
+  /^(?:please )?(?:tell me about|describe|who(?:'s| is| are| was| were)|what(?:'s| is| are| was| were| about| do you think (?:of|about))|do you know|have you (?:met|heard of)) |是谁|是什么|讲讲|说说/iu;
+
+/** True if a trigger of the line asks for nothing but a subject of the message: "Tell me about your crew". */
+export function isAbout({ asks }: DialoguePair, message: string): boolean {
+  const terms = new Set(searchTerms(message));
+  return asks.some((ask) => {
+    const topics = topicTerms(ask).filter((topic) => !weakTopics.has(topic));
+    const isOfIt = ofSubject.test(ask) && !isForName(ask) && !isOfOtherOwner(message, ask);
+    return isOfIt && topics.length > 0 && topics.every((topic) => terms.has(topic));
+  });
+}
+
+/** "Who is the strongest?": one of many, which a line about all of them does not tell. */
+const superlative =
+  /\b(?:most|best|worst|favou?rite|first|only|(?!guest|forest|interest|honest|rest|west|east|test|priest|harvest)\p{L}{3,}est)\b|最/iu;
+
+/** True unless the message asks for the one of many that stands out, and the line tells of none. */
+export function singlesOut({ asks, reply }: DialoguePair, message: string): boolean {
+  return !superlative.test(message) || superlative.test(`${asks.join(' ')} ${reply}`);
+}
+
+/** A name that a message speaks of; its first word may be any word. */
+const nameWithin = /(?<=[\p{L},] )\p{Lu}\p{Ll}+/gu;
+
 /**
  * True for a hit that shares only weak topics with a message that has others ("I hate Mondays", "I hate you"), or that
- * says nothing of most of its strong topics.
+ * says nothing of most of its strong topics, or not of a person or place that the message names.
  */
 export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): boolean {
   if (fit >= wordForWord) return false;
   const asked = new Set(searchTerms(pair.asks.join(' ')));
+  const said = new Set(searchTerms(pair.reply));
+  const names = [...part.matchAll(nameWithin)].flatMap(([name]) => topicTerms(name));
+  if (names.some((name) => !asked.has(name) && !said.has(name))) return true;
   const topics = topicTerms(part);
   const strong = topics.filter((topic) => !weakTopics.has(topic));
   if (strong.length === 0)
@@ -180,7 +215,6 @@ export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): b
     return signs.filter((sign) => asked.has(sign)).length < signs.length * leastHanShare;
   }
   if (!isAsked && strong.length === 1 && fit < leastSingleFit) return true;
-  const said = new Set(searchTerms(pair.reply));
   const known = strong.filter((topic) => asked.has(topic) || said.has(topic)).length;
   return known * 2 < strong.length;
 }
@@ -188,7 +222,7 @@ export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): b
 const numeral =
   /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundreds?|thousands?|millions?|dozens?|half|twice|thrice|none|neither|countless|only one|but one|an only|no (?:\p{L}+ )?(?:brothers?|sisters?|children|son|daughter|wife|husband|friends?))\b|[二两三四五六七八九十百千万半独]|一[个只条位岁年本次回百千万]|没有|数不/iu;
 /** A list that can be counted: "Latin, Greek, French and Italian". */
-const list = /(?:\p{Lu}\p{Ll}+,? (?:and )?){3}/u;
+const list = /\p{Lu}\p{Ll}+\b[^.!?]*\P{L}\p{Lu}\p{Ll}+\b[^.]*\P{L}\p{Lu}\p{Ll}+\b/u;
 /** What a question for a measure wants to hear, if it is no plain number. */
 const measures: readonly (readonly [RegExp, RegExp])[] = [
   [

@@ -57,7 +57,10 @@ export function moveOn(unanswered: Unanswered): string {
   const { character, lines, history, language, before, lastReply, userMessage } = unanswered;
   const stock = stockLines(language);
   const asked = lastShapeOf(userMessage);
-  const shape = asked === 'knowing' && isSpokenOf(userMessage, lines) ? 'whether-you' : asked;
+  const shape =
+    asked === 'knowing' && !/\bdid you know\b/iu.test(userMessage) && isSpokenOf(userMessage, lines)
+      ? 'whether-you'
+      : asked;
   const own = evasionsIn(character, language);
   if (isStated(shape)) return received(unanswered, shape);
   const isOwn = (line: string): boolean => own.some((each) => isSameLine(line, each));
@@ -73,7 +76,7 @@ export function moveOn(unanswered: Unanswered): string {
 
 /** True if the last reply is a line of the pack. */
 export function isOwnLine({ lines, lastReply }: Pick<Unanswered, 'lines' | 'lastReply'>): boolean {
-  return lastReply !== '' && lines.some(({ reply }) => isSameLine(lastReply, reply));
+  return lastReply !== '' && lines.some(({ reply }) => isSameLine(lastReply, reply) || lastReply.endsWith(reply));
 }
 
 /** Receives a statement: with sympathy, a nod, an echo, or words that invite more. */

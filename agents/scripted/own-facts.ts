@@ -50,12 +50,12 @@ const ofSelf = /\b(?:i|i['’]m|my|we|our)\b|我/iu;
 /** What a question about oneself asks for, and how that is told. */
 const kinds: readonly (readonly [RegExp, RegExp])[] = [
   [
-    /\bwork|\bjob\b|\bprofession|\boccupation|\btrade\b|\bfor a living\b|\bi (?:use to )?do\b|做什么|干什么|上班|工作|职业/iu,
-    /\bi(?:['’]m| am)? (?:\p{L}+ )?(?:work|worked|working|drive|teach|sell|cook|study|retired)\b|\bmy (?:job|work|trade) is\b|\bstudent\b|, an? \p{L}|\bi(?:['’]m| am) an? |上班|工作|上学|是(?:一[名个位])?[^谁]/iu,
+    /\bwork|\bjob\b|\bbusiness\b|\bcompany\b|\bprofession|\boccupation|\btrade\b|\bfor a living\b|\bi (?:use to )?do\b|做什么|干什么|上班|工作|职业/iu,
+    /\bi(?:['’]m| am)? (?:\p{L}+ )?(?:work|worked|working|drive|teach|sell|cook|study|run|own|retired)\b|\bmy (?:job|work|trade) is\b|\bstudent\b|, an? \p{L}|\bi(?:['’]m| am) an? (?!bit|little|lot)|上班|工作|上学|是(?:个|一[名个位])?(?!怎|什|不|很|总|谁)\p{Script=Han}{2}/iu,
   ],
   [
     /\bwhere\b(?!.*\bwork)|\b(?:city|town|country|village)\b(?!.*\bwork)|住|来自|从哪|哪[里儿]?(?:人|来)/iu,
-    /\b(?:live|living|from|moved|grew up|born|in \p{Lu}|near)\b|住|来自|从|在/u,
+    /\b(?:live|living|from|moved|grew up|born|near)\b|\bin \p{Lu}|住|来自|从|在/u,
   ],
   [
     /\bhow old\b|\bage\b|几岁|多大/iu,

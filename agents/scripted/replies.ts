@@ -15,13 +15,14 @@ import {
   type HeardAct,
 } from './acts.ts';
 import { arithmeticIn } from './arithmetic.ts';
-import { isMeant, isModern, pronounIn } from './follow-up.ts';
+import { isMeant, isModern, longestFollowUp, pronounIn, refers } from './follow-up.ts';
 import {
   exactLine,
   fitting,
   leastFit,
   leastPronounFit,
   lineFor,
+  nearby,
   possessive,
   relatedLine,
   type Mind,
@@ -60,7 +61,7 @@ export function replyTo(mind: Mind): Spoken {
     facts: ownFacts(history, mind.memories),
     before,
     lastReply: replies.at(-1) ?? '',
-    isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply)),
+    isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply) || text.endsWith(pair.reply)),
   };
   const steps = [
     accepted,
@@ -72,8 +73,10 @@ export function replyTo(mind: Mind): Spoken {
     heardOf,
     followed,
     fitting,
+    continued,
     unknownThing,
     otherwise,
+    nearby,
   ];
   const spoken = steps
     .values()
@@ -112,7 +115,8 @@ function ownFact(now: Situated): Spoken | undefined {
 }
 
 /** "Do I have a dog?", and what may as well ask for advice: a fact if there is one. */
-const ofSelfOrNot = /^(?:do|did|have|am) i\b|^(?:and )?what do i do\W*$/iu;
+const ofSelfOrNot =
+  /^(?:do|did|have|am) i\b|^(?:and )?(?:what|which|who|where|when)\b(?!.*\b(?:can|could|should|shall|would|will|you)\b).*\b(?:i|me)\b|^(?:and )?what do i do\W*$/iu;
 
 /** Repeats name and work of users who introduce themselves, before the pack's own line. */
 function introduced(now: Situated): Spoken | undefined {
@@ -141,7 +145,16 @@ function answered(now: Situated): Spoken | undefined {
   const line = lineFor(now, act.asks);
   if (line !== undefined) return line;
   const asksBack = /[?？]\s*$/u.test(lastReply);
-  if (act.act === 'interest' && !asksBack && /\b(?:you|your)\b|你/iu.test(before) && isAskedIn(before))
+  const returned = lastQuestionOf(before)
+    .replace(/\byou\b/giu, 'I')
+    .replace(/\byour\b/giu, 'my');
+  if (
+    act.act === 'interest' &&
+    !asksBack &&
+    facts.answer(returned) === undefined &&
+    /\b(?:you|your)\b|你/iu.test(before) &&
+    isAskedIn(before)
+  )
     return { reply: fill(stock.returnsQuestion, history, { question: lastQuestionOf(before) }) };
   const slots = { name: facts.name, sum: arithmeticIn(userMessage) };
   const reply = fill(stock.acts[act.act] ?? [], history, slots);
@@ -168,7 +181,8 @@ function followed(now: Situated): Spoken | undefined {
   const { find, before, userMessage, history, language, isFresh, character } = now;
   const isOfThem = possessive.test(userMessage) && topicTerms(userMessage).length < 2;
   const pronoun = pronounIn(userMessage);
-  if ((pronoun === undefined && !isOfThem) || !isAskedIn(userMessage)) return undefined;
+  if (!isAskedIn(userMessage)) return undefined;
+  if (pronoun === undefined && !isOfThem) return refers.test(userMessage) ? relatedLine(now) : undefined;
   const stock = stockLines(language);
   if (isModern(before, character) && !isModern(userMessage, character))
     return { reply: fill(stock.yoursToTell, history, {}) };
@@ -182,6 +196,14 @@ function followed(now: Situated): Spoken | undefined {
   return topicTerms(before).length > 0 || isOwnLine(now)
     ? undefined
     : { reply: fill(stock.clarifies, history, { pronoun }) };
+}
+
+/** A short question without a line of its own, read with the subject before it: "When did you two meet?" */
+function continued(now: Situated): Spoken | undefined {
+  const isShort = now.userMessage.length <= longestFollowUp && topicTerms(now.userMessage).length === 1;
+  return isShort && isAskedIn(now.userMessage) && !isModern(now.userMessage, now.character)
+    ? relatedLine(now)
+    : undefined;
 }
 
 /** Answers another act of the message: "I'm bored, let's play something!" */

@@ -184,7 +184,7 @@ const chinese: readonly Pattern[] = [
   ['opinion', /你(?:觉得|认为|看(?!到|见|过|书|电|起来|上去|着|上)|怎么看)|怎么看/u],
   ['why', /为什么|为啥|为何|怎么会|干嘛要|凭什么/u],
   ['when', /什么时候|几点|哪一?[年天]|几[月号]|多久以前|何时/u],
-  ['number', /多少|几[岁个次年天本只条位人]|多[大高重远久长快深厚强宽老]|几(?:呢|啊)?$/u],
+  ['number', /多少|几(?!乎|点|时)\p{Script=Han}|多[大高重远久长快深厚强宽老]|几(?:呢|啊)?$/u],
   ['whether-you', /你.*有没有.*(?:谁|什么)|你.*(?:谁|什么).*吗/u],
   ['where', /哪[里儿]|什么地方|(?:在|去|到)哪/u],
   ['who', /谁|哪位|什么人/u],
@@ -238,7 +238,8 @@ export function isStated(shape: Shape): boolean {
  */
 export function kinship(message: string, trigger: string): number {
   const [asked, answers] = [shapeOf(message), shapeOf(trigger)];
-  if (isStated(asked) !== isStated(answers)) return 0.65;
+  if (isStated(asked) !== isStated(answers)) return isStated(asked) ? 0.65 : 0.55;
+  if (/\bwould\b/iu.test(message) !== /\bwould\b/iu.test(trigger) && asked === 'what') return 0.75;
   if (asked === 'self' && ownThing.test(message) !== ownThing.test(trigger)) return 0.6;
   if (asked === 'number' && answers === 'number' && measureIn(message) !== measureIn(trigger)) return 0.65;
   if (asked === answers) return 1;
@@ -269,7 +270,7 @@ const ownThing = /^(?:and |but |so )?(?:my|our) |^(?:那|可)?我(?:的|爸|妈|
 
 /** The measure that a question for a number asks for: "old", "far", "多重". */
 export function measureIn(question: string): string {
-  const [measure = ''] = /\bage\b|(?<=\bhow )\p{L}+|多\p{Script=Han}|几[岁个次年天本只条位]/iu.exec(question) ?? [];
+  const [measure = ''] = /\bage\b|(?<=\bhow )\p{L}+|多\p{Script=Han}|几\p{Script=Han}/iu.exec(question) ?? [];
   return /age|old|几岁|多大|多老/iu.test(measure) ? 'age' : measure.toLowerCase();
 }
 

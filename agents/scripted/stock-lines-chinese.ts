@@ -88,6 +88,7 @@ export const chineseLines: StockLines = {
   ownFact: ['你自己跟我说过：“{fact}”', '我记得你说的：“{fact}”'],
   ownName: ['你叫{name}，我记着呢。', '你不是叫{name}吗？'],
   ownFactUnknown: ['你还没告诉过我呢。说说看？', '这个你可没提过，快告诉我。'],
+  leads: ['这个说不准，不过有一桩可以讲。', '你问的我答不全，只能说这些。'],
   repeats: ['我说过的：', '刚才也说了：'],
   clarifies: ['你说的“{pronoun}”是什么？说明白些。', '你指的是哪一样？'],
   judges: ['照我说的，你自己觉得呢？', '这个由你来断。你怎么看？'],

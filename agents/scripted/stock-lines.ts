@@ -22,6 +22,8 @@ export interface StockLines {
   readonly ownFactUnknown: readonly string[];
   /** Said before a line that was said before. */
   readonly repeats: readonly string[];
+  /** Said before a line about the same subject that is no answer. */
+  readonly leads: readonly string[];
   /** Asks what "it" is. */
   readonly clarifies: readonly string[];
   /** To a question about "him" or "it", of which the character has just told all it has to tell. */
@@ -242,6 +244,11 @@ const english: StockLines = {
   ownFact: ['You told me so yourself: “{fact}”', 'I remember what you said: “{fact}”'],
   ownName: ['Your name is {name}. That is not forgotten.', 'You are {name}, or so you told me.'],
   ownFactUnknown: ['You have not told me yet. Will you?', 'That you have kept from me so far. Tell me.'],
+  leads: [
+    'It is not quite what you ask, but this I can tell you.',
+    'That exactly I cannot say, but this much.',
+    'I can answer that only in part.',
+  ],
   repeats: ['As I said:', 'As I told you:'],
   clarifies: [
     'What do you mean by “{pronoun}”? Name the thing, and I will try.',

@@ -124,8 +124,10 @@ describe('scripted replies', () => {
       ],
     });
     expect(await answer(sailor, 'Tell me about your ship.')).toBe('She leaks, and she is mine.');
-    expect(await answer(sailor, 'What is the name of your ship?')).not.toContain('leaks');
-    expect(await answer(sailor, 'How many men are in your crew?')).not.toContain('thirsty');
+    expect(await answer(sailor, 'What is the name of your ship?')).not.toBe('She leaks, and she is mine.');
+    expect(await answer(sailor, 'How many men are in your crew?')).toMatch(
+      /(?:not quite|exactly|in part).* Honest men/,
+    );
     expect(await answer(sailor, 'How many brothers do you have?')).toBe('Two brothers, both bakers.');
     expect(await answer(sailor, 'Are you tall or short?')).toMatch(
       /the one or the other|Which of the two|little of both/,
