@@ -1,9 +1,8 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
-import { languageOf } from '../language.ts';
+import { languageOf, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { chooseLine, isSameLine } from '../retrieval/choice.ts';
-import { searchTerms, topicTerms } from '../retrieval/words.ts';
 import { isAskedIn } from './acts.ts';
 import { isModern, pronounIn } from './follow-up.ts';
 import { topicOf, weakTopics } from './line-search.ts';
