@@ -1,7 +1,7 @@
 import { EngineError } from '../../voices/engine.ts';
 import type { CharacterAgent, ReplyPart } from '../agent.ts';
 import { createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
-import { languageOf } from '../language.ts';
+import { languageOf } from '../retrieval/words.ts';
 import { evasion } from '../scripted/moves.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Character } from '../../characters/character.ts';
 import type { CharacterAgent, Situation } from '../agent.ts';
 import { chooseLine } from '../retrieval/choice.ts';
-import { languageOf } from '../language.ts';
+import { languageOf } from '../retrieval/words.ts';
 
 /** Backchannels by the character, as words that voices can speak; a hum would be spelled out. */
 const acknowledgements: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,5 @@
 import type { Character } from '../../characters/character.ts';
-import { languageOf } from '../language.ts';
-import { isFrame, searchTerms } from '../retrieval/words.ts';
+import { isFrame, languageOf, searchTerms } from '../retrieval/words.ts';
 import { note, type Finding } from './finding.ts';
 
 /** Characters that cannot be spoken: markup, links, placeholders and pictures. */

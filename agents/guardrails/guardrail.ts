@@ -2,7 +2,7 @@ import type { Character } from '../../characters/character.ts';
 import type { AgentOptions, CharacterAgent, Cost, CutShort, ReplyPart } from '../agent.ts';
 import type { Message } from '../chat.ts';
 import { openClauses } from './clauses.ts';
-import { languageOf } from '../language.ts';
+import { languageOf } from '../retrieval/words.ts';
 import { personaWords } from '../prompting/persona-words.ts';
 import type { RecipeName } from '../recipe-names.ts';
 import { evasion } from '../scripted/moves.ts';

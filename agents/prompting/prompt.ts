@@ -3,7 +3,7 @@ import type { DialoguePair } from '../../characters/card.ts';
 import type { Message } from '../chat.ts';
 import { feelingsInWords } from '../scene/feel.ts';
 import type { Feelings } from '../feelings.ts';
-import { languageOf } from '../language.ts';
+import { languageOf } from '../retrieval/words.ts';
 import { notesTag, personaWords, type PersonaWords } from './persona-words.ts';
 import { asExample, personaOf, withoutForgery } from './persona.ts';
 import { atLastUserMessage, directionsIn, talkWindow, usualHistoryTokens } from './talk-window.ts';

@@ -159,6 +159,7 @@ export function isSympathy(userMessage: string, before: string): boolean {
   if (apology.test(userMessage)) return false;
   return yourLoss.test(userMessage) || (isAskedIn(before) && sorrow.test(userMessage) && userMessage.length < 60);
 }
+
 export const whoAsks = ['Who are you?', '你是谁？'];
 
 /** True for "Alice? Hello?", "大圣": a message of the character's name, and no more than a greeting. */

@@ -1,9 +1,8 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
-import { languageOf } from '../language.ts';
+import { languageOf, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { chooseLine, isSameLine } from '../retrieval/choice.ts';
-import { searchTerms, topicTerms } from '../retrieval/words.ts';
 import { isAskedIn } from './acts.ts';
 import { isModern, pronounIn } from './follow-up.ts';
 import { topicOf, weakTopics } from './line-search.ts';
@@ -32,7 +31,7 @@ const shortestTale = 30;
 /** Questions that an evasion in the character's own words suits; others get an answer of their shape. */
 const open: ReadonlySet<Shape> = new Set(['what', 'how', 'why', 'opinion', 'tell', 'whether']);
 /** Questions after which another subject can be offered; a request or a plea for advice is answered as one. */
-const offered: ReadonlySet<Shape> = new Set([...open, 'number', 'who', 'where', 'when']);
+const offered: ReadonlySet<Shape> = new Set([...open, 'whether-you', 'number', 'who', 'where', 'when']);
 /** Questions about what the character has just spoken of that the user may judge. */
 const judged: ReadonlySet<Shape> = new Set(['whether', 'whether-you', 'opinion']);
 
@@ -51,7 +50,7 @@ export interface Unanswered {
 /**
  * Answers a message that no line fits, by its shape: declines a question or a request, receives a statement; every other
  * time in the character's own words where they suit. A second question in a row without an answer gets the offer of a
- * subject.
+ * subject, a third one a line about a subject.
  */
 export function moveOn(unanswered: Unanswered): string {
   const { character, lines, history, language, before, lastReply, userMessage } = unanswered;
@@ -64,13 +63,16 @@ export function moveOn(unanswered: Unanswered): string {
   const own = evasionsIn(character, language);
   if (isStated(shape)) return received(unanswered, shape);
   const isOwn = (line: string): boolean => own.some((each) => isSameLine(line, each));
-  const wasEvaded = isAskedIn(before) && (isOwn(lastReply) || isMove(Object.values(stock.shapes).flat(), lastReply));
-  const offer = wasEvaded && offered.has(shape) ? offerOf(lines, history, language) : undefined;
-  if (offer !== undefined) return offer;
+  const wasOffered = isMove(stock.offers, lastReply);
+  const moves = [...Object.values(stock.shapes).flat(), ...stock.judges, ...stock.offers];
+  const wasEvaded = isAskedIn(before) && (isOwn(lastReply) || isMove(moves, lastReply));
+  const other = wasEvaded && offered.has(shape) ? otherSubject(lines, history, language) : undefined;
+  if (other !== undefined)
+    return fill(wasOffered ? stock.tells : stock.offers, history, { topic: other.topic, line: other.reply });
   if (judged.has(shape) && pronounIn(userMessage) !== undefined && isOwnLine(unanswered))
     return chooseLine(stock.judges, history);
   const suited = own.filter((line) => !ofStatement.test(line));
-  const isOpen = open.has(shape) && !wasEvaded && !isMove(stock.offers, lastReply);
+  const isOpen = open.has(shape) && !wasEvaded && !wasOffered;
   return chooseLine(isOpen && suited.length > 0 ? suited : stock.shapes[shape], history);
 }
 
@@ -87,15 +89,20 @@ function received(unanswered: Unanswered, shape: Shape): string {
   if (trouble.test(userMessage) && shape !== 'you' && !isMove(stock.troubles, lastReply))
     return chooseLine(stock.troubles, history);
   if (isReaction(userMessage) && shape === 'remark') return chooseLine(stock.reactions, history);
-  const isUnknown = isModern(before, character) || isMove([...stock.unknownThings, ...stock.yoursToTell], lastReply);
-  if (isUnknown && /^\W*(?:it|they|you (?:can|just|use)|we|people|that)\b|^(?:就|那|它|是)/iu.test(userMessage))
-    return chooseLine(stock.explained, history);
+  const isUnknown =
+    isModern(before, character) ||
+    isMove([...stock.unknownThings, ...stock.yoursToTell, ...stock.shapes.knowing], lastReply);
+  if (isUnknown && explains.test(userMessage)) return chooseLine(stock.explained, history);
   const echo = isMove(stock.echoes, lastReply) ? undefined : echoOf(unanswered);
   if (echo !== undefined) return echo;
   const isTale = shape === 'remark' && userMessage.length > shortestTale;
   const tales = !isTale ? [] : own.filter((line) => invites.test(line) && !ofQuestion.test(line));
   return chooseLine([...stock.shapes[shape], ...tales], history);
 }
+
+/** Tells what a thing is or does: "You ride it with your feet." */
+const explains =
+  /^\W*(?:oh |well |so )*(?:it|they|those|these|we|people|that|you (?:can|just|use|need|have to|\p{L}+ (?:on |in |to |at |with )?(?:it|them|one)))\b|^(?:就|那|它|是)/iu;
 
 /** True if a line of the character has a topic of the message: it would not say that the thing is new to it. */
 function isSpokenOf(userMessage: string, lines: readonly DialoguePair[]): boolean {
@@ -116,7 +123,7 @@ function isReaction(userMessage: string): boolean {
 }
 
 const trouble =
-  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheated|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|don't talk any ?more|laughed at me|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|nobody|hard time|difficult|hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
+  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheated|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|don't talk any ?more|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|nobody|hard time|difficult|hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
 
 const aside =
   /^\W*(?:to be (?:honest|fair)|you know|i (?:think|guess|suppose|mean)|of course|please|though|actually|anyway|really|right|honestly|if you like|by the way|dear|sir|madam|my (?:lord|lady|queen|friend)|your (?:majesty|highness|grace)|captain|general|大圣|猴哥|说实话|老实说)\W*$/iu;
@@ -152,20 +159,34 @@ export function offerOf(
   history: readonly Message[],
   language: string,
 ): string | undefined {
+  const other = otherSubject(lines, history, language);
+  return other === undefined ? undefined : fill(stockLines(language).offers, history, { topic: other.topic });
+}
+
+/** Subject of a line that was not said yet, and the line; one that was touched on in the last messages, if there is any. */
+function otherSubject(
+  lines: readonly DialoguePair[],
+  history: readonly Message[],
+  language: string,
+): { readonly topic: string; readonly reply: string } | undefined {
   const said = history.filter(({ role }) => role === 'assistant').slice(-40);
-  const topics = lines
-    .filter(({ reply }) => !said.some(({ text }) => isSameLine(text, reply)))
-    .map(topicOf)
-    .filter(
-      (topic) =>
-        topic !== undefined &&
-        languageOf(topic, ['en', 'zh']) === languageOf(language === 'zh' ? '中' : 'a', ['en', 'zh']),
-    );
+  const sample = languageOf(language === 'zh' ? '中' : 'a', ['en', 'zh']);
+  const others = lines
+    .filter(({ reply }) => !said.some(({ text }) => isSameLine(text, reply) || text.endsWith(reply)))
+    .flatMap((pair) => {
+      const topic = topicOf(pair);
+      return topic === undefined || languageOf(topic, ['en', 'zh']) !== sample ? [] : [{ topic, reply: pair.reply }];
+    });
+  const touched = new Set(history.slice(-4).flatMap(({ text }) => topicTerms(text)));
+  const near = others.filter(({ topic }) =>
+    topicTerms(topic).some((term) => touched.has(term) && !weakTopics.has(term)),
+  );
+  const chosen = near.length > 0 ? near : others;
   const topic = chooseLine(
-    topics.filter((each) => each !== undefined),
+    chosen.map((each) => each.topic),
     history,
   );
-  return topic === '' ? undefined : fill(stockLines(language).offers, history, { topic });
+  return chosen.find((each) => each.topic === topic);
 }
 
 /** Subject that the character offered in this reply. */
@@ -230,16 +251,16 @@ function echoOf({ userMessage, history, language }: Unanswered): string | undefi
     return undefined;
   if (
     words.some((word) =>
-      /^(?:you|you're|your|yours|think|guess|know|mean|suppose|hope|wonder|believe|bet|should|must|ought|let|mom|mum)$/iu.test(
+      /^(?:you|you're|your|yours|us|think|guess|know|mean|suppose|hope|wonder|believe|bet|should|must|ought|let|mom|mum)$/iu.test(
         word,
       ),
     )
   )
     return undefined;
-  const isMine = /^(?:i|we)$/iu.test(words[0] ?? '');
-  const turned = words.map((word) => {
+  const turned = words.map((word, place) => {
     const other = reflected[word.toLowerCase()];
-    return other === undefined || (word.toLowerCase() === 'was' && !isMine) ? word : other;
+    const isOther = word.toLowerCase() === 'was' && !/^(?:i|we)$/iu.test(words[place - 1] ?? '');
+    return other === undefined || isOther ? word : other;
   });
   const said = turned.join(' ');
   return fill(echoes, history, { said: `${said.charAt(0).toUpperCase()}${said.slice(1)}` });

@@ -63,7 +63,10 @@ export function replyTo(mind: Mind): Spoken {
     lastReply: replies.at(-1) ?? '',
     isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply) || text.endsWith(pair.reply)),
   };
+  // The words of sympathy and of an apology are the same: only the act tells them apart.
+  const isPity = act !== first && act.act === 'pity';
   const steps = [
+    ...(isPity ? [answered] : []),
     accepted,
     ownFact,
     introduced,
@@ -151,6 +154,7 @@ function answered(now: Situated): Spoken | undefined {
   if (
     act.act === 'interest' &&
     !asksBack &&
+    returnable.test(lastQuestionOf(before)) &&
     facts.answer(returned) === undefined &&
     /\b(?:you|your)\b|你/iu.test(before) &&
     isAskedIn(before)
@@ -160,6 +164,10 @@ function answered(now: Situated): Spoken | undefined {
   const reply = fill(stock.acts[act.act] ?? [], history, slots);
   return reply === '' ? undefined : { reply };
 }
+
+/** A question that the user may answer, too: "Are you married?", "What is your favourite colour?" */
+const returnable =
+  /^(?:\W*(?:and|so|but|oh|well)\W+)*(?:do you (?:like|love|enjoy|prefer|hate|believe|dream|miss|play|have|live|speak)|have you ever|are you (?!an? |the |really |sure )\p{L}+)\b|\bfavou?rite\b|喜欢|爱吃|最爱|怕什么|信不信/iu;
 
 /** "I read that you used to be a lawyer": answered as a question for it; if no line fits, the character neither owns nor denies it. */
 function heardOf(now: Situated): Spoken | undefined {

@@ -97,6 +97,7 @@ export const chineseLines: StockLines = {
   yoursToTell: ['这该你告诉我才对，那东西你见过，我没见过。', '我哪里知道？是你提起来的，你来讲。'],
   unknownThings: ['这东西从没听说过。是什么，做什么用的？', '没见过。你给我形容形容？'],
   offers: ['这个答不上来。不如我给你讲讲{topic}，好不好？', '这个说不好，要说{topic}，我倒有话讲。你想听吗？'],
+  tells: ['这个又答不上来，还是说说{topic}吧。{line}', '这个不懂，换一桩，{topic}。{line}'],
   echoes: ['{said}？再说说。', '{said}？这倒没听你讲过。'],
   returnsQuestion: ['那你呢？{question}'],
 };

@@ -1,5 +1,4 @@
-import type { Act } from './shapes.ts';
-import type { Shape } from './shapes.ts';
+import type { Act, Shape } from './shapes.ts';
 import { chineseLines } from './stock-lines-chinese.ts';
 
 /**
@@ -37,6 +36,8 @@ export interface StockLines {
   readonly unknownThings: readonly string[];
   /** Offers a subject of the card. */
   readonly offers: readonly string[];
+  /** Changes the subject to one of the card, with its `{line}`. */
+  readonly tells: readonly string[];
   /** Repeats a statement as a question; `{said}`. */
   readonly echoes: readonly string[];
   readonly returnsQuestion: readonly string[];
@@ -262,7 +263,6 @@ const english: StockLines = {
   explained: [
     'So that is what it is. Your world has things that I never dreamt of.',
     'I think I begin to see. It must be a curious thing to have about one.',
-    'I will take your word for it, and wonder at it in peace.',
   ],
   hearsay: [
     'So you have heard of that. What else do they tell of me?',
@@ -281,6 +281,10 @@ const english: StockLines = {
     'That I cannot tell you. But ask me about {topic}, and I have something to say.',
     'I know too little of that. I would sooner speak of {topic}. Shall I?',
     'There I must leave you without an answer. Shall I tell you about {topic} instead?',
+  ],
+  tells: [
+    'Of that I know nothing. But of {topic}, this much. {line}',
+    'No answer again, I am afraid. Take this instead, about {topic}. {line}',
   ],
   echoes: [
     '{said}? Tell me more about that.',

@@ -134,6 +134,11 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
       sessions: { active: sessions.active, opened: sessions.opened, most: config.maxSessions },
     };
   });
+  // A server that is stopping is alive, and not ready: an orchestrator must not kill it.
+  app.get('/livez', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+    return { status: 'alive' };
+  });
   app.get('/asyncapi.json', async () => asyncapi);
   app.get('/characters', guard, async () => ({
     ...engineFacts(engines),

@@ -5,7 +5,7 @@ import type { WireSession } from '../realtime/wire-session.ts';
 import { cutToleranceMs } from '../session/contract/responder.ts';
 import { Conversation } from '../session/history/conversation.ts';
 import type { RepeatedRequest, ReplyRequest, SpokenPhrase } from '../session/contract/events.ts';
-import { requestAgain, type CutPhrase } from '../session/output/repeated-reply.ts';
+import { requestAgain, type CutPhrase } from '../session/output/ended-replies.ts';
 import type { Item, MessageItem } from '../session/contract/item.ts';
 import { createdIn, keptPhrases, type JournalLine, type KeptItem, type KeptMessage } from './lines.ts';
 import { addCue, addWords, cutToHeard, dropUnheard, messageIn, owesReply } from './unfinished.ts';

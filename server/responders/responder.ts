@@ -9,7 +9,7 @@ import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { lettersIn } from '../session/contract/item.ts';
 import type { FeltPhrase, SpokenPart, ReplyOptions, Responder } from '../session/contract/responder.ts';
-import { followPhrases } from './follow-phrases.ts';
+import { followPhrases } from './script.ts';
 import { openScript } from './script.ts';
 import { skipHeard } from './skip-heard.ts';
 import type { TurnTimings } from '../session/contract/turn-timings.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { messageKey } from '../../agents/retrieval/paraphrases.ts';
-import { languageOf } from '../../agents/language.ts';
+import { languageOf } from '../../agents/retrieval/words.ts';
 import { loadCharacters } from '../../characters/character.ts';
 
 const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../characters'));

@@ -31,7 +31,6 @@ function openLink(keptBytes = 100_000): { link: ResumableStream; say: (count: nu
     binary: false,
     resumable: true,
     keptBytes,
-    newEventId: () => `event_${(events += 1)}`,
   });
   const say = (count: number): void => {
     for (let index = 0; index < count; index += 1)

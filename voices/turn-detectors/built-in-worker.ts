@@ -1,4 +1,5 @@
 import { serveWorker } from '../runtime/worker-serve.ts';
-import { endOfTurnProbability, type Pause } from './end-of-turn.ts';
+import type { Pause } from './built-in.ts';
+import { endOfTurnProbability } from './end-of-turn.ts';
 
 serveWorker<Pause, number>((pause) => Promise.resolve({ reply: endOfTurnProbability(pause) }));

@@ -1,16 +1,6 @@
-import type { AudioFrame } from '../audio.ts';
-import type { TurnOptions } from '../turn-detector.ts';
+import type { Pause } from './built-in.ts';
 import { soundLogit } from './sound.ts';
 import { wordsLogit } from './words.ts';
-
-/** A pause in a turn: the end of its audio, and what is known of its words. */
-export interface Pause extends Pick<TurnOptions, 'text' | 'language' | 'before'> {
-  readonly samples: Float32Array<ArrayBuffer>;
-  readonly sampleRate: number;
-}
-
-/** Audio that is looked at: long enough to know the speaker's range, short enough to take a few milliseconds. */
-const lookedAtMs = 3_000;
 
 /**
  * Weights of the log-odds of words and sound, either of which may be missing. Chosen on the tuned half of the real speech of
@@ -28,19 +18,6 @@ const weights = {
  * voice that hesitates counts in full.
  */
 const mostUrging = 1;
-
-export function pauseOf(
-  { samples, sampleRate }: AudioFrame,
-  { text, language, before }: Omit<TurnOptions, 'signal'>,
-): Pause {
-  return {
-    samples: new Float32Array(samples.subarray(-Math.ceil((lookedAtMs / 1000) * sampleRate))),
-    sampleRate,
-    ...(text === undefined ? {} : { text }),
-    ...(language === undefined ? {} : { language }),
-    ...(before === undefined ? {} : { before }),
-  };
-}
 
 /** End-of-turn probability of a pause, by the words and the sound before it. Pure. */
 export function endOfTurnProbability({ text, samples, sampleRate, ...known }: Pause): number {

@@ -121,7 +121,9 @@ export class Moods {
 
   #hear(text: string, fromId?: string): void {
     const others = this.#cast.filter(({ id }) => id !== fromId);
-    const named = nameIn(text, others) ?? others.find(({ id }) => id === this.#lastId);
+    // Nobody can be singled out among one.
+    const named =
+      others.length < 2 ? undefined : (nameIn(text, others) ?? others.find(({ id }) => id === this.#lastId));
     for (const { id } of named === undefined ? others : [named]) this.#move(id, { type: 'heard', text });
   }
 

@@ -4,7 +4,7 @@ import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
 import type { CallItem, MessageItem, Sounded, PlacedCue } from '../contract/item.ts';
 import type { Problem, ReplyReason, ReplyRequest, ReplyStatus, SessionCommand } from '../contract/events.ts';
-import { repeatedRequest } from './repeated-reply.ts';
+import { repeatedRequest } from './ended-replies.ts';
 import { SpeculativeReplies } from './speculative-replies.ts';
 import { EndedReplies } from './ended-replies.ts';
 import { Reply, type ReplyStep } from './reply.ts';

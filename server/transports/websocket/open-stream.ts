@@ -3,7 +3,6 @@ import { openSession, type SessionDeps, type SessionOptions } from '../../connec
 import type { Transport } from '../../connections/socket-transport.ts';
 import { Journal, type SessionStore } from '../../journal/journal.ts';
 import { limits } from '../../protocol/limits.ts';
-import { newId } from '../../realtime/encode.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import { hashOf, type ResumableSessions, type ResumableSession } from './resumable-sessions.ts';
 import { ResumableStream } from './resumable-stream.ts';
@@ -42,9 +41,8 @@ export function openStream(
       opus,
       resumable: token !== undefined,
       keptBytes: limits.keptBytes,
-      newEventId: () => newId('event'),
-      now: () => clock.now(),
-      beforeSend: (sequence) => journal?.reserve(sequence),
+      clock,
+      beforeSend: journal?.reserve.bind(journal),
       keepEvent: journal?.log.isShared === true ? journal.told.bind(journal) : undefined,
       log: journal?.log,
     },

@@ -1,8 +1,8 @@
 import type { ServerEvent } from '../../protocol/server-events.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { encodeFrame, type OpusPacket } from '../../protocol/binary-frame.ts';
-import { systemClock } from '../../session/contract/clock.ts';
-import { audioDelta, type OutgoingAudio } from '../../realtime/encode.ts';
+import { systemClock, type Clock } from '../../session/contract/clock.ts';
+import { audioDelta, newId, type OutgoingAudio } from '../../realtime/encode.ts';
 import type { SessionOpus, ReplyPacket } from './session-opus.ts';
 import type { SessionLog } from '../../journal/journal.ts';
 import type { SessionPeer } from '../../connections/open-session.ts';
@@ -24,11 +24,10 @@ export interface ResumableStreamOptions {
   readonly resumable: boolean;
   /** Most bytes of kept frames. Beyond it the oldest are dropped, and a client that needs them cannot resume. */
   readonly keptBytes: number;
-  readonly newEventId: () => string;
-  /** Monotonic milliseconds, sent with every event. The system clock unless given. */
-  readonly now?: () => number;
+  /** Its time is sent with every event. The system's unless given. */
+  readonly clock?: Pick<Clock, 'now'>;
   /** Called with each sequence number before its frame is sent. */
-  readonly beforeSend?: (sequence: number) => void;
+  readonly beforeSend?: ((sequence: number) => void) | undefined;
   /** Called with each event that another process may have to send again, before it is sent. */
   readonly keepEvent?: ((sequence: number, event: ServerEvent, acknowledged: number) => void) | undefined;
   /** The log of the journal, if there is one: frames and marks wait for what it has to write. */
@@ -117,14 +116,14 @@ export class ResumableStream implements SessionPeer {
     this.#sequence += 1;
     const numbered = event.type === 'response.created' ? this.#withNumber(event) : event;
     if (event.type === 'response.done') opus?.end(event.response.id);
-    const { now = () => systemClock.now() } = this.#options;
+    const { clock = systemClock } = this.#options;
     const told = isKept(event) ? numbered : undefined;
-    return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(now()) }), told);
+    return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(clock.now()) }), told);
   }
 
   sendAudio(audio: OutgoingAudio): boolean {
-    const { binary, opus, newEventId } = this.#options;
-    if (!binary) return this.send({ event_id: newEventId(), ...audioDelta(audio) });
+    const { binary, opus } = this.#options;
+    if (!binary) return this.send({ event_id: newId('event'), ...audioDelta(audio) });
     const { responseId, offsetSamples, samples } = audio;
     if (opus !== undefined) return this.#sendPackets(responseId, opus.push(responseId, samples));
     return this.#sendFrame(responseId, { offsetSamples, pcm16: pcm16FromFloats(samples) });
@@ -182,7 +181,7 @@ export class ResumableStream implements SessionPeer {
     if (type !== 'x_dramatis.ack') return true;
     this.#settle();
     const kept = this.kept === undefined ? {} : { x_kept: this.#keptMessage };
-    const ack = { type, event_id: this.#options.newEventId(), x_ack: this.#received, ...kept };
+    const ack = { type, event_id: newId('event'), x_ack: this.#received, ...kept };
     this.#carrier?.send(JSON.stringify(ack));
     return false;
   }

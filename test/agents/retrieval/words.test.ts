@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseLine, isSameLine } from '../../../agents/retrieval/choice.ts';
-import { languageOf } from '../../../agents/language.ts';
+import { isFrame, languageOf, searchTerms } from '../../../agents/retrieval/words.ts';
 import { paraphrasesOf, messageKey } from '../../../agents/retrieval/paraphrases.ts';
-import { isFrame, searchTerms } from '../../../agents/retrieval/words.ts';
 import { asHistory } from '../actor/stand-ins.ts';
 
 describe('search terms', () => {

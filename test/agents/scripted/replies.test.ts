@@ -75,6 +75,32 @@ describe('scripted replies', () => {
     expect(martha.evasions).not.toContain(told);
   });
 
+  it('sympathy for the character’s loss is no apology', async () => {
+    for (const pack of packs.filter(({ languages }) => languages[0] === 'en')) {
+      const [, pity] = await talk(pack, 'What happened to your family?', "I'm so sorry.");
+      expect(pity).not.toMatch(/forgiven|forgotten|offended|do not apologi[sz]e/);
+    }
+  });
+
+  it('an explanation of a thing that the character did not know is no view of the character', async () => {
+    const [, explained] = await talk(martha, 'Do you know what a unicycle is?', 'You ride it with your feet.');
+    expect(explained).not.toMatch(/seem to you|view of me|thought of myself/);
+  });
+
+  it('a misfortune is not echoed, and an echo keeps its grammar', async () => {
+    expect(await answer(martha, 'My father left us when I was small.')).toMatch(/sorry|hard/i);
+    expect(await answer(martha, 'My uncle kept bees when I was small.')).toContain('when you were small');
+  });
+
+  it('a third question in a row without an answer gets a line about a subject of the character', async () => {
+    const asked = ['Do you like zebras?', 'Have you ever been to Bolivia?', 'Do you like trams?'];
+    for (const pack of packs.filter(({ id }) => id === 'captain-nemo' || id === 'alice')) {
+      const [, offer, told] = await talk(pack, ...asked);
+      expect(offer).toMatch(/ask me about|speak of|tell you about/i);
+      expect(pack.lines.some(({ reply }) => told?.endsWith(reply))).toBe(true);
+    }
+  });
+
   it('a weak keyword does not answer a statement: “I hate Mondays” is no insult', async () => {
     for (const pack of packs.filter(({ languages }) => languages[0] === 'en')) {
       const insulted = await answer(pack, 'I hate you');

@@ -5,7 +5,8 @@ import { cascade } from '../../../server/responders/responder.ts';
 import { Session } from '../../../server/session/session.ts';
 import { bargeInMs, defaultTurnDetection } from '../../../server/session/contract/settings.ts';
 import type { EmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
-import { endOfTurnProbability, pauseOf } from '../../../voices/turn-detectors/end-of-turn.ts';
+import { pauseOf } from '../../../voices/turn-detectors/built-in.ts';
+import { endOfTurnProbability } from '../../../voices/turn-detectors/end-of-turn.ts';
 import type { Vad } from '../../../voices/vad.ts';
 import {
   simulatedRecognizer,

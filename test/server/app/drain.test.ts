@@ -51,6 +51,7 @@ describe('drain', () => {
     const { ask, call, sessions, answered } = await serveTwo();
     void sessions.drain(60_000);
     expect(await ask('/healthz')).toMatchObject({ status: 503, body: { status: 'draining' } });
+    expect(await ask('/livez')).toMatchObject({ status: 200, body: { status: 'alive' } });
     expect(await call().refused).toEqual({ status: 503, code: 'server_draining', retryAfter: '5' });
     const request = await ask('/v1/chat/completions', { body: { messages: [{ role: 'user', content: 'Hi' }] } });
     expect([request.status, request.body.error.code]).toEqual([503, 'server_draining']);

@@ -44,7 +44,7 @@ describe('the files for several nodes', () => {
     const known = await samples();
     const asked = [
       ...dashboards.flatMap(({ panels }) => panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))),
-      ...[...read('alerts.yml').matchAll(/^ +expr: (.*)$/gmu)].map(([, expr = '']) => expr),
+      ...[...read('chart/alerts.yml').matchAll(/^ +expr: (.*)$/gmu)].map(([, expr = '']) => expr),
       ...[...read('alerts.test.yml').matchAll(/series: '([^']*)'/gu)].map(([, series = '']) => series),
     ];
     const names = new Set(asked.flatMap((expr) => expr.match(metric) ?? []));
@@ -66,7 +66,7 @@ describe('the files for several nodes', () => {
   });
 
   it('test every alert', () => {
-    const alerts = [...read('alerts.yml').matchAll(/- alert: (\w+)/gu)].map(([, name]) => name);
+    const alerts = [...read('chart/alerts.yml').matchAll(/- alert: (\w+)/gu)].map(([, name]) => name);
     const tested = [...read('alerts.test.yml').matchAll(/alertname: (\w+)\n +exp_alerts:\n +- exp_labels/gu)];
     expect(alerts.length).toBeGreaterThan(5);
     expect(new Set(tested.map(([, name]) => name))).toEqual(new Set(alerts));
@@ -99,7 +99,7 @@ describe('the files for several nodes', () => {
 
   it.skipIf(!isInstalled('promtool', '--version'))('are right for Prometheus: each alert fires as told', () => {
     for (const args of [
-      ['check', 'rules', 'alerts.yml'],
+      ['check', 'rules', 'chart/alerts.yml'],
       ['test', 'rules', 'alerts.test.yml'],
     ]) {
       const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../../agents/agent.ts';
-import { followPhrases } from '../../../server/responders/follow-phrases.ts';
+import { followPhrases } from '../../../server/responders/script.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
 import { ManualClock } from '../../fakes/clock.ts';

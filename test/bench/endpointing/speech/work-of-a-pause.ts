@@ -1,5 +1,6 @@
 import { openBuiltInDetector } from '../../../../voices/turn-detectors/built-in.ts';
-import { endOfTurnProbability, pauseOf } from '../../../../voices/turn-detectors/end-of-turn.ts';
+import { pauseOf } from '../../../../voices/turn-detectors/built-in.ts';
+import { endOfTurnProbability } from '../../../../voices/turn-detectors/end-of-turn.ts';
 import { summarize, type BenchRow } from '../../kit/stats.ts';
 
 const bench = 'endpointing';

@@ -75,7 +75,7 @@ describe('probe', () => {
     await once(server, 'listening');
     const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const [socket] = (await accepted) as [WebSocket];
-    const link = new ResumableStream({ binary: false, resumable: false, keptBytes: 0, newEventId: () => 'e' });
+    const link = new ResumableStream({ binary: false, resumable: false, keptBytes: 0 });
     let isAnswered = false;
     link.probe(() => (isAnswered = true));
     expect(isAnswered).toBe(false);
