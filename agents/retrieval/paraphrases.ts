@@ -126,6 +126,140 @@ you are rude | you are arrogant | you are mean | you monster | you are a monster
 你怕死吗 | 你怕不怕死
 我该怎么办 | 怎么办 | 给我一点建议 | 你有什么建议
 你能帮我吗 | 帮帮我 | 帮我一个忙 | 我需要帮助
+have you ever killed anyone | have you killed people | have you killed somebody | did you ever kill a man | did you kill people | are you a killer
+have you ever lied | have you ever told a lie | do you tell lies | do you lie sometimes | do you always tell the truth
+have you ever stolen anything | did you ever steal | did you ever steal something | are you a thief
+have you nearly died | have you ever nearly died | did you almost die | did you ever almost die | what is the closest you came to death | have you ever been close to death
+have you ever been to prison | have you been in prison | were you ever in prison | have you been in jail | were you ever arrested
+have you ever been wounded | were you ever wounded | have you ever been hurt | do you have any scars | have you got any scars
+have you ever been betrayed | who betrayed you | did a friend ever betray you | did somebody betray you
+have you ever lost a fight | were you ever beaten | did you ever lose a fight | have you ever been defeated
+have you ever cried | do you ever cry | when did you last cry | did you ever cry
+who do you love most | who do you love | whom do you love | who is the love of your life
+who was your first love | tell me about your first love | how did you fall in love
+what is your greatest strength | what are your strengths | what is your best quality | what are you good at
+what is your biggest weakness | what is your weakness | what are your weaknesses | what is your greatest fault | what is your worst habit | what is your biggest flaw
+are you a good person | are you a bad person | are you good or evil | are you a good man | are you a kind person
+are you rich | are you wealthy | are you poor | do you have a lot of money | how much money do you have | do you have money
+are you famous | do you like being famous | how does it feel to be famous | what is it like to be famous
+are you a hero | do you feel like a hero | do you see yourself as a hero
+are you brave | how brave are you | are you a coward
+are you patient | do you lose your temper | are you a patient person
+are you lonely | do you feel lonely | do you ever feel alone | do you get lonely
+how much do you weigh | what do you weigh | are you heavy | are you fat
+what are you wearing | what clothes do you wear | describe your clothes | what do you wear
+what did you do yesterday | how was your yesterday | what happened yesterday
+what did you do today | what have you done today | tell me about your day | what did you do this morning
+what are you doing tomorrow | what will you do tomorrow | what are your plans for tomorrow
+what are your plans for the future | what will you do in the future | where will you be in ten years | what are your plans
+where do you sleep | what is your bed like | what does your bedroom look like
+what does your house look like | what is your house like | describe your house | describe your home | do you have a nice house | what does your home look like
+what can you see right now | what do you see right now | what do you see around you | what is outside your window | what can you see
+are you alone | is anybody with you | is anyone with you | who is with you right now | who is with you
+are you busy | do you have time for me | do you have a moment | am i disturbing you | am i interrupting
+is it day or night there | is it night there | is it late there
+what is in your pocket | what is in your pockets | what do you carry with you
+can you swim | are you a good swimmer | do you like swimming
+can you cook | are you a good cook | do you like cooking | do you cook
+tell me a secret | do you have a secret | do you have any secrets | what is your secret | what is your biggest secret
+can you keep a secret | are you good at keeping secrets
+can you speak french | do you speak french | say something in french
+how many languages do you speak | which languages do you speak | what languages do you speak | what languages do you know | do you speak any foreign languages
+do you play an instrument | which instrument do you play | do you play any instruments | can you play an instrument
+do you like sweets | do you like chocolate | do you like cake | do you have a sweet tooth
+do you like snow | have you ever seen snow | do you like the cold
+do you like mountains | do you like the forest | do you like nature
+do you like parties | do you go to parties | do you like celebrations
+what is your favourite colour | which colour do you like best | what colour do you like
+what is your favourite place | where do you like to be most | where are you happiest
+do you have a motto | what is your motto
+what do you think of men | what do you think about men | are men better than women
+what do you think about friendship | what is friendship | what is a good friend | what does friendship mean to you
+what do you think about money | is money important | does money make people happy | is money important to you
+what do you think about love | what is love | do you believe in love
+what do you think of the english | do you like the english | do you like england
+what do you think of the french | do you like the french | do you like france
+what do you think about politics | what do you think of politicians | do you like politics | are you interested in politics
+what is happiness | what is the secret of happiness | how can i be happy
+what does honour mean to you | what is honour | is honour important to you
+will you ever retire | will you ever stop | when will you stop working
+how do you want to be remembered | what will people remember about you | do you want to be remembered
+what would you change in your life | would you do it all again | what would you do differently | if you could change one thing what would it be
+do you regret anything | do you have any regrets | what do you regret most | what do you regret | what is your biggest regret
+do you get bored | do you ever get bored | are you bored | what do you do when you are bored
+do you ever get tired | are you tired | do you get tired
+do you gamble | do you bet | do you play cards
+do you have a nickname | what do your friends call you | what can i call you | what should i call you
+tell me something interesting | tell me something i do not know | surprise me | tell me something
+teach me something | can you teach me something | what can you teach me
+guess how old i am | guess my age | how old do you think i am
+do you trust me | can i trust you | why should i trust you
+are you angry with me | are you angry at me | are you mad at me | did i offend you | did i say something wrong | are you upset with me
+will you remember me | will you forget me | do not forget me | will you miss me
+can i visit you | may i visit you | can i come and see you | can i come to see you
+can i come with you | take me with you | may i join you | can i join you
+ask me something | ask me a question | what do you want to know about me | do you have a question for me
+do you know napoleon | what do you think of napoleon | who is napoleon
+do you know sherlock holmes | who is sherlock holmes | have you read sherlock holmes
+do you know shakespeare | have you read shakespeare | do you like shakespeare | who is shakespeare
+do you like pizza | have you ever eaten pizza | do you know what pizza is | do you know pizza
+do you like football | do you know football | do you play football | do you know what football is
+people have walked on the moon | did you know that men landed on the moon | can people fly to the moon | we flew to the moon
+who is your favourite author | who is your favourite writer | which writer do you like | who is your favourite poet
+how do you stay calm | what do you do when you are angry | how do you deal with stress
+how do you make decisions | how do you decide | how do you make hard decisions
+what is the most dangerous thing you have done | what is the bravest thing you have done | what was your greatest adventure | what is the most dangerous thing that happened to you | what was your most dangerous adventure
+what is the most beautiful thing you have seen | what is the most beautiful place you have seen
+what is the strangest thing you have seen | what is the strangest thing that happened to you | what is the weirdest thing that happened to you
+what would you do with a million dollars | what would you do if you were rich | what would you do with a lot of money
+if you could have one wish what would it be | what do you wish for | what is your biggest wish | what would you wish for
+what is your dream | what is your biggest dream | do you have a dream | what do you dream of
+what keeps you awake at night | what do you worry about | what is your worst nightmare | do you have nightmares
+who is your worst enemy | who is your enemy | do you have any enemies | do you have enemies | who do you hate most | who do you hate
+what is the most important lesson of your life | what have you learned in your life | what did life teach you | what has life taught you
+were you good at school | were you a good pupil | did you like school
+do you exercise | how do you stay fit | do you like sports | do you do any sports
+how did you meet your wife | how did you two meet | how did you and your wife meet
+what is the funniest thing that ever happened to you | tell me something funny | tell me a funny story
+what are you ashamed of | are you ashamed of anything | what was your most embarrassing moment
+what was the worst day of your life | what was your worst day | what is your worst memory
+what was the best day of your life | what was your best day | what is your best memory | what was the happiest day of your life | what is your happiest memory
+what are you most proud of | what are you proud of | are you proud of anything | what is your greatest achievement | what was your greatest success
+what makes you laugh | do you ever laugh | do you laugh a lot
+what makes you angry | what makes you mad | do you get angry easily | are you angry often
+do you like your job | do you like your work | do you enjoy your work
+do you like children | are you good with children
+what were you like as a child | what was your childhood like | tell me about your childhood | did you have a happy childhood | how was your childhood
+what did you want to be as a child | what did you want to become as a child | what did you want to be when you were little
+你杀过人吗 | 你有没有杀过人
+你哭过吗 | 你会哭吗 | 你有没有哭过
+你撒过谎吗 | 你骗过人吗 | 你说谎吗
+你受过伤吗 | 你有伤疤吗
+你打输过吗 | 你输过吗 | 你有没有输过 | 有没有打不过的
+你最爱谁 | 你爱谁 | 你喜欢谁
+你最大的优点是什么 | 你有什么优点 | 你擅长什么
+你最大的缺点是什么 | 你有什么缺点 | 你的弱点是什么
+你有钱吗 | 你富有吗 | 你有多少钱
+你多高 | 你有多高 | 你身高多少
+你今天做了什么 | 你今天干了什么 | 你今天过得怎么样
+你昨天做了什么 | 你昨天干了什么
+你明天做什么 | 你明天干什么 | 你明天有什么打算
+你忙吗 | 打扰你了吗 | 你有空吗 | 你有时间吗
+你会游泳吗 | 你会不会游泳
+你会做饭吗 | 你会烧饭吗
+你有什么秘密 | 告诉我一个秘密 | 说个秘密
+你后悔吗 | 你有什么后悔的事 | 你最后悔什么
+你最骄傲的事是什么 | 你最得意的事是什么 | 你最自豪的是什么
+你无聊的时候做什么 | 你会无聊吗
+你会记得我吗 | 你会忘了我吗 | 别忘了我
+我能跟你一起去吗 | 带我一起去 | 带上我吧
+我们做朋友吧 | 我们可以做朋友吗 | 你愿意和我做朋友吗
+你喜欢我吗 | 你觉得我怎么样
+你生气了吗 | 你生我的气吗 | 我惹你生气了吗
+你最喜欢什么颜色 | 你喜欢什么颜色
+你的梦想是什么 | 你有什么愿望 | 你有什么梦想
+教我点什么 | 教我一招 | 你能教我什么
+你的敌人是谁 | 你最恨谁 | 你有敌人吗
 `
   .trim()
   .split('\n')

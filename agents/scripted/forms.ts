@@ -100,7 +100,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'afraid',
     pattern:
-      /\bi(?:'m| am| feel|'m feeling)\b.{0,12}\b(?:afraid|scared|worried|nervous|anxious|frightened|stressed)\b/u,
+      /\bi(?:'m| am| feel|'m feeling)\b.{0,12}\b(?:afraid|scared|worried|nervous|anxious|frightened|stressed)\b(?! of you\b)/u,
     asks: ['I am scared', 'I am nervous', 'I am worried'],
   },
   {
@@ -144,7 +144,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'insult',
     pattern:
-      /\byou(?:'re| are)?(?: all| such| so| really| just| very| a| an| kind of| bit| little| total| complete)* (?:stupid|dumb|idiot|fool|foolish|moron|useless|worthless|ugly|boring|dull|pathetic|ridiculous|annoying|liar|loser|nobody|bore|coward|silly|stingy|cheap|mad|insane|crazy|nuts|childish|old fool|old fart|weirdo|clown|creep|fraud|fake|phony)\b|\bshut up\b|\bi (?:really )?hate you\b|\byou suck\b|^(?:idiot|fool|moron|stupid)$/u,
+      /\byou(?:'re| are)?(?: all| such| so| really| just| very| a| an| kind of| bit| little| total| complete)* (?:stupid|dumb|idiot|fool|foolish|moron|useless|worthless|ugly|boring|dull|pathetic|ridiculous|annoying|liar|loser|nobody|bore|coward|silly|stingy|cheap|mad(?! (?:at|with)\b)|insane|crazy|nuts|childish|old fool|old fart|weirdo|clown|creep|fraud|fake|phony)\b|\bshut up\b|\bi (?:really )?hate you\b|\byou suck\b|^(?:idiot|fool|moron|stupid)$/u,
     asks: ['You are stupid', 'Shut up', 'I hate you'],
   },
   {
@@ -186,7 +186,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'advice',
     pattern:
-      /\bwhat (?:do you think (?:that )?i should|should i|do i|would you|can i|do you (?:advise|suggest|recommend))(?: do)?(?: now| then| next| about (?:it|that))?$|\b(?:any|some|your) advice\b|\bwhat would you do\b|\bi (?:don't|do not) know what (?:to do|i should do)\b/u,
+      /\bwhat (?:do you think (?:that )?i should|should i|do i|would you|can i|do you (?:advise|suggest|recommend))(?: do)?(?: now| then| next| about (?:it|that))?$|\b(?:any|some|your) advice\b|\bwhat would you do\b(?! (?:differently|with\b|if (?:you|i|we|they|he|she|it|a|the)\b))|\bi (?:don't|do not) know what (?:to do|i should do)\b/u,
     asks: ['What should I do?', 'Give me some advice', 'What would you do?'],
   },
   {

@@ -70,6 +70,7 @@ export function replyTo(mind: Mind): Spoken {
     accepted,
     ownFact,
     introduced,
+    literal,
     changed,
     exactLine,
     answered,
@@ -130,6 +131,24 @@ function introduced(now: Situated): Spoken | undefined {
   const lead = fill([slots.work === undefined ? stock.introduced : stock.introducedAs], history, slots);
   const line = lineFor(now, act.asks) ?? { reply: fill(stock.acts.introduction ?? [], history, {}) };
   return { ...line, reply: language.startsWith('zh') ? `${lead}${line.reply}` : `${lead} ${line.reply}` };
+}
+
+/** The line with this very message among its triggers, whatever act the message has. */
+function literal({ find, userMessage, isFresh }: Situated): Spoken | undefined {
+  const said = bareWords(userMessage);
+  if (said.length < shortestLiteral) return undefined;
+  return find(userMessage).find((hit) => isFresh(hit) && hit.pair.asks.some((ask) => bareWords(ask) === said))?.pair;
+}
+
+/** Shorter messages, such as "what", say little without what was said before. */
+const shortestLiteral = 10;
+
+function bareWords(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[’‘`]/gu, "'")
+    .replaceAll(/[^\p{L}\p{N}' ]+/gu, '')
+    .trim();
 }
 
 /** Another subject, if the user wants one; and acts whose few words are in the triggers of other acts, too. */
