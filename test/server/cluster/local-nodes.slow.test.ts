@@ -16,6 +16,8 @@ const main = path.resolve('server/main.ts');
 /** Runs `dramatis serve --nodes 2` until it is ready. */
 async function startNodes() {
   const flags = ['--nodes', '2', '--port', '0', '--data-dir', folder, '--workers', '1', '--log-level', 'error'];
+  // Replies are sent as fast as they are made.
+  flags.push('--playout-ahead-ms', '5000');
   const child = spawn(process.execPath, [main, 'serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   child.stdout.on('data', (piece: Buffer) => (printed += piece.toString()));
