@@ -136,7 +136,7 @@ function introduced(now: Situated): Spoken | undefined {
 /** The line with this very message among its triggers, whatever act the message has. */
 function literal({ find, userMessage, isFresh }: Situated): Spoken | undefined {
   const said = bareWords(userMessage);
-  if (said.length < shortestLiteral) return undefined;
+  if (said.length < (/\p{Script=Han}/u.test(said) ? 3 : shortestLiteral)) return undefined;
   return find(userMessage).find((hit) => isFresh(hit) && hit.pair.asks.some((ask) => bareWords(ask) === said))?.pair;
 }
 
