@@ -161,6 +161,11 @@ export const englishForms: readonly Form[] = [
   },
   {
     act: 'praise',
+    pattern: /^(?:and |thanks |thank you )*(?:you too|you as well|(?:the )?same to you|likewise)$/u,
+    asks: [],
+  },
+  {
+    act: 'praise',
     pattern:
       /\byou(?:'re| are)(?: so| really| very| such| a| an| truly| quite)* (?:amazing|brilliant|great|greatest|wonderful|clever|smart|funny|kind|nice|genius|hero|lovely|impressive|sweet|good|best|fantastic|awesome|interesting|brave|wise|charming|handsome|beautiful|pretty|cute|cool|incredible|strong|polite)\b|\bi (?:really |do |just )*(?:like|admire|adore|love) your (?:\p{L}+ ){0,2}\p{L}+$|\bi (?:really )?(?:like|admire|adore) you\b|^well done$|\b(?:huge|big|great) fan\b|\byour (?:biggest )?fan\b|^(?:what an? )?(?:nice|lovely|beautiful|great|cool|pretty|fine|amazing) (?!to\b|try|idea|point|day|weather|evening|morning|afternoon|night|story|one\b|talk|of\b)\p{L}+(?: you (?:have|'ve got)(?: there)?)?$|^(?:it|that|this)(?:'s| is) an? (?:very |really |most )?(?:nice|lovely|beautiful|great|pretty|fine) (?!try|idea|point|day|weather|evening|morning|afternoon|night|story|one\b|talk|advice|plan|thought|question|answer)\p{L}+$|^you (?:look|sound) (?:\p{L}+ )?(?:great|good|nice|beautiful|lovely|amazing|wonderful)\b/u,
     asks: ['You are amazing', 'You are brilliant', 'That is incredible'],

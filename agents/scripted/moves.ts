@@ -123,7 +123,7 @@ function isReaction(userMessage: string): boolean {
 }
 
 const trouble =
-  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheated|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|don't talk any ?more|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|nobody|hard time|difficult|hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
+  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheat(?:ed|ing)|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|(?:do(?:es)?n['’]t|won['’]t) (?:talk|speak)(?: to (?:me|us|her|him|each other))?(?: any ?more)?|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|nobody|hard time|difficult|(?:is|are|was|were|been|went|taken|lying|still) (?:in|to) (?:the |a )?hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
 
 const aside =
   /^\W*(?:to be (?:honest|fair)|you know|i (?:think|guess|suppose|mean)|of course|please|though|actually|anyway|really|right|honestly|if you like|by the way|dear|sir|madam|my (?:lord|lady|queen|friend)|your (?:majesty|highness|grace)|captain|general|大圣|猴哥|说实话|老实说)\W*$/iu;
