@@ -46,6 +46,9 @@ export function actsOf(userMessage: string, language: string): readonly HeardAct
     .toReversed()
     .toSorted((left, right) => weightOf(right.act) - weightOf(left.act));
   const [first] = heard;
+  const thanks = heard.find(({ act }) => act === 'thanks');
+  // "Cool, thanks for telling me."
+  if (thanks !== undefined && (first?.act === 'interest' || first?.act === 'praise')) return [thanks, ...heard];
   const isIntroduction = nameIn(userMessage) !== undefined && (first === undefined || weightOf(first.act) < 2);
   return isIntroduction ? [{ act: 'introduction', asks: introductions(language) }, ...heard] : heard;
 }
@@ -189,11 +192,16 @@ const titles = /\b(mr|mrs|ms|dr|st|prof)\./giu;
 const address =
   /, *(?:mr|mrs|ms|dr|mister|sir|madam|captain|general|your majesty|your highness|my (?:queen|lord|lady))\b[^,.!?]{0,20}(\?+)\s*$/iu;
 
-/** Removes the full stops of titles, an address behind a question, the comma before "please", and "Is it true that". */
+/** An address at the end of a statement: "You do brag a lot, my young friend." */
+const addressAtEnd =
+  /(?<=\p{L}), *(?:my (?:(?:dear|good|young|old|little) )?(?:friend|lord|lady|queen|boy|girl|dear|man|captain|general)|sir|madam|ma['’]am|monsieur|mr|mister|captain|general|your majesty|your highness|old (?:man|chap|fellow))(?: (?!and\b|but\b)\p{L}+)?([.!]*)\s*$/iu;
+
+/** Removes the full stops of titles, an address at the end, the comma before "please", and "Is it true that". */
 export function withoutTitles(userMessage: string): string {
   return userMessage
     .replaceAll(titles, '$1')
     .replace(address, '$1')
+    .replace(addressAtEnd, '$1')
     .replace(/, *(please\W*)$/iu, ' $1')
     .replace(/^is it true (?:that )?(?=your?\b)/iu, '');
 }
@@ -201,7 +209,16 @@ export function withoutTitles(userMessage: string): string {
 /** A greeting answers "Hello, may I come in?". */
 const entering = /\b(?:may|can|could) i (?:come|join|sit|enter)\b/iu;
 /** Acts beside a question that are no answer to it. */
-const courtesies: ReadonlySet<Act> = new Set(['greeting', 'yes', 'no', 'more', 'interest', 'agree', 'statement']);
+const courtesies: ReadonlySet<Act> = new Set([
+  'greeting',
+  'yes',
+  'no',
+  'more',
+  'interest',
+  'agree',
+  'sorry',
+  'statement',
+]);
 
 /** True for an act beside a question that does not answer it. */
 export function isCourtesy(act: Act, userMessage: string): boolean {

@@ -7,7 +7,7 @@ const chineseDigits = '零一二三四五六七八九';
 
 const englishNumber = String.raw`(?:\d{1,9}(?:\.\d{1,6})?|(?:(?:${[...tens, ...units].join('|')}|hundred|thousand|and|a)[ -]?){1,8})`;
 const english = new RegExp(
-  String.raw`(?<![\p{L}\d.])(${englishNumber})\s*(plus|minus|times|multiplied by|divided by|over|[-+*x×÷/])\s*(${englishNumber})(?![\p{L}\d])`,
+  String.raw`(?<![\p{L}\d.])(${englishNumber})\s*(plus|minus|times|multiplied by|divided by|over|(?<=[\d\s])[-+*x×÷/](?=[\d\s]))\s*(${englishNumber})(?![\p{L}\d])`,
   'iu',
 );
 const chineseNumber = String.raw`(?:\d{1,9}|[零一二两三四五六七八九十百千]{1,8})`;
@@ -16,10 +16,16 @@ const chinese = new RegExp(
   'u',
 );
 
+/** Signs also stand between numbers that are no sum, such as "24/7": they count if something is asked, or nothing else is said. */
+const sumAsked = /[?？=]|\b(?:what|how much|calculate|compute|equals?|solve)\b|等于|多少|算/iu;
+const barely = /^[\d\s.+*x×÷/-]+$/iu;
+
 /** Computes the first sum, difference, product or quotient of two numbers in a short text, such as "twelve times twelve". */
 export function arithmeticIn(text: string): string | undefined {
   if (text.length > 200) return undefined;
   const [, left = '', operator = '', right = ''] = english.exec(text) ?? chinese.exec(text) ?? [];
+  const isSign = !/\p{L}{2}|[加减乘除]/u.test(operator);
+  if (isSign && !sumAsked.test(text) && !barely.test(text)) return undefined;
   const [first, second] = [numberOf(left), numberOf(right)];
   if (first === undefined || second === undefined) return undefined;
   const value = computed(first, operator.toLowerCase(), second);

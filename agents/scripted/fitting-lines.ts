@@ -16,6 +16,7 @@ import {
   paraphrased,
   singlesOut,
   suitability,
+  tellsOfExcepted,
   wordForWord,
 } from './line-search.ts';
 import { fill } from './moves.ts';
@@ -118,17 +119,23 @@ export function relatedLine({
   return related !== undefined && related.fit >= least ? related.pair : undefined;
 }
 
+/** "What do you think of him?" is answered by a line that tells of the subject, too. */
+const ofSubjectOnly = /^what do you (?:think|make) (?:of|about) ((?!me\b|it\b|that\b|this\b)[\p{L}'’ ]{2,40})\?*$/iu;
+
 /** The line that fits the message, or a message without a topic together with the one before. */
 export function fitting(now: Situated): Spoken | undefined {
   const { find, before, userMessage, history, language, isFresh, character } = now;
   const isAsked = isAskedIn(userMessage);
   const isNew = isAsked && isModern(userMessage, character);
   const least = isAsked ? leastFit : leastStatementFit;
-  const hits = hitsOf(find, userMessage)
+  const [, subject] = ofSubjectOnly.exec(userMessage) ?? [];
+  const found = hitsOf(find, userMessage);
+  const told = subject === undefined ? [] : hitsOf(find, `Who is ${subject}?`);
+  const hits = [...found, ...told]
     .map((hit) => ({
       ...hit,
       fit:
-        isAsked && isOfUser(hit.pair.asks)
+        isAsked && (isOfUser(hit.pair.asks) || tellsOfExcepted(userMessage, hit.pair.reply))
           ? 0
           : hit.fit * Math.max(suitability(hit), hit.fit >= paraphrased ? leastActFit : 0),
     }))

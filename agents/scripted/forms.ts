@@ -112,7 +112,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'change',
     pattern:
-      /\b(?:talk|speak|chat) about something (?:else|nicer|different|more \p{L}+|\p{L}+er)\b|\bchange the (?:subject|topic)\b|\b(?:don't|do not|rather not|not) (?:want to |wish to )?(?:talk|speak) about (?:it|that|this)\b|\banother (?:subject|topic)\b/u,
+      /\b(?:talk|speak|chat) about something (?:else|nicer|different|more \p{L}+|\p{L}+er)\b|\bchange the (?:subject|topic)\b|\b(?:don't|do not|rather not|not) (?:want to |wish to )?(?:talk|speak) about (?:it|that|this)\b|\banother (?:subject|topic)\b|^(?:please )?(?:(?:let's|let us|can we|could we) (?:please )?(?:not|stop) (?:talk|talking|speak|speaking)|(?:don't|do not|let's not) (?:talk|speak)|no more talk|(?:i'd|i would) rather not (?:talk|speak)|i (?:don't|do not) (?:want|wish) to (?:talk|speak)) (?:about|of) (?!me\b)\p{L}+/u,
     asks: ["Let's talk about something else"],
   },
   {

@@ -219,6 +219,17 @@ export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): b
   return known * 2 < strong.length;
 }
 
+const besides =
+  /\b(?:besides|apart from|other than|aside from|except(?: for)?) ([\p{L}'’ ]{2,30}?)(?=[,.?!]|\b(?:what|who|where|which|do|is|are)\b|$)|除了([\p{Script=Han}]{1,6}?)(?:以外|之外)?[，,]/iu;
+
+/** True for a reply about what the message leaves out: "Besides peaches, what do you like to eat?" */
+export function tellsOfExcepted(message: string, reply: string): boolean {
+  const [, english = '', chinese = ''] = besides.exec(message) ?? [];
+  const excepted = topicTerms(`${english}${chinese}`).filter((term) => !weakTopics.has(term));
+  const told = new Set(searchTerms(reply));
+  return excepted.length > 0 && excepted.every((term) => told.has(term));
+}
+
 const numeral =
   /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundreds?|thousands?|millions?|dozens?|half|twice|thrice|none|neither|countless|only one|but one|an only|no (?:\p{L}+ )?(?:brothers?|sisters?|children|son|daughter|wife|husband|friends?))\b|[二两三四五六七八九十百千万半独]|一[个只条位岁年本次回百千万]|没有|数不/iu;
 /** A list that can be counted: "Latin, Greek, French and Italian". */

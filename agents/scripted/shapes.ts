@@ -242,12 +242,16 @@ export function kinship(message: string, trigger: string): number {
   if (/\bwould\b/iu.test(message) !== /\bwould\b/iu.test(trigger) && asked === 'what') return 0.75;
   if (asked === 'self' && ownThing.test(message) !== ownThing.test(trigger)) return 0.6;
   if (asked === 'number' && answers === 'number' && measureIn(message) !== measureIn(trigger)) return 0.65;
+  if (asked === 'opinion' && asked === answers && ofOneView.test(message) !== ofOneView.test(trigger)) return 0.7;
   if (asked === answers) return 1;
   if (isStated(asked)) return asked === 'remark' || answers === 'remark' ? 0.9 : 0.6;
   // Chinese leaves out the subject.
   if (/\p{Script=Han}/u.test(message) && isYesOrNo(asked) && isYesOrNo(answers)) return 1;
   return kinshipOfQuestions(asked, answers);
 }
+
+/** "Do you think that he will come?": asks for less than "What do you think of him?" */
+const ofOneView = /(?<!\b(?:what|how) )\bdo you (?:agree|think|believe)\b(?! (?:of|about)\b)/iu;
 
 function isYesOrNo(shape: Shape): boolean {
   return shape === 'whether' || shape === 'whether-you';
@@ -261,7 +265,9 @@ function kinshipOfQuestions(asked: Shape, answers: Shape): number {
   if (isAny('number') && isAny('whether-you')) return 0.8;
   if (isAny('advice', 'number')) return 0.6;
   if (asked === 'why') return isAny('whether-you') ? 0.8 : 0.5;
+  if (asked === 'opinion' && answers === 'who') return 0.95;
   if (isAny('who', 'why', 'whether')) return 0.7;
+  if (asked === 'opinion') return isYesOrNo(answers) ? 0.6 : 0.95;
   return isAny('opinion') ? 0.8 : 0.9;
 }
 

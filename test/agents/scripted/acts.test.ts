@@ -5,6 +5,8 @@ import { arithmeticIn } from '../../../agents/scripted/arithmetic.ts';
 import { pronounIn } from '../../../agents/scripted/follow-up.ts';
 
 const spoken: readonly (readonly [Act, ...string[]])[] = [
+  ['thanks', 'Cool, thanks for telling me about it.'],
+  ['change', "Let's not talk about politics any more, please.", '好了，先别说打妖怪的事了。'],
   ['greeting', 'Hello there!', 'Good evening.', '你好！', '早上好'],
   ['introduction', 'My name is Ruth and I am a baker.', "Hi, I'm Tom.", '我叫小明。'],
   ['meeting', 'It is nice to meet you.', '很高兴认识你'],
@@ -118,6 +120,15 @@ describe('dialogue act', () => {
     ['ten over zero', undefined],
   ])('the sum in “%s” is %s', (message, sum) => {
     expect(arithmeticIn(message)).toBe(sum);
+  });
+
+  it.each([
+    "I'm sixty-one, and I run a bakery.",
+    'I turned seventy-five in March.',
+    'We are open 24/7.',
+    'My number is 555-1234.',
+  ])('a number that is no sum is none: %s', (message) => {
+    expect(arithmeticIn(message)).toBeUndefined();
   });
 
   it('a short question about “it” is a follow-up, and one with a subject of its own is not', () => {
