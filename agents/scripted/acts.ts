@@ -109,10 +109,10 @@ function isQuestion(part: string, text: string): boolean {
 }
 
 const ownFact =
-  /\b(?:what(?:'s|’s| is| was| are)|do you (?:still )?(?:know|remember)|can you remember|tell me|where(?:'s|’s| is| does)|who(?:'s|’s| is)|how old is|what does)\b[^.!?]{0,30}\bmy (?!dear|friend|lord|lady|queen|captain|time|world|age of)\p{L}+|\b(?:who (?:am i|i am)|what (?:am i|i am) called)\s*[?.!]*\s*$|我(?:的名字)?(?:叫|姓)什么|我是谁|我的.{1,6}(?:叫什么|是什么|是谁|几岁|在哪)|我(?:是)?(?:做|干)什么(?:工作|的)|记得我|我(?!们|该|要|能|可以|应该|说|问|怎|想|听|看|们)[^。！？，为]{0,8}(?:(?<!为)什么(?:名字|乐器|专业|工作)|哪[里儿个座]|几[个岁只])/iu;
+  /\b(?:what(?:'s|’s| is| was| are)|do you (?:still )?(?:know|remember|recall)|(?:can|did) you (?:remember|catch)|tell me|where(?:'s|’s| is| does)|who(?:'s|’s| is)|how old is|what does)\b[^.!?]{0,30}\bmy (?!dear|friend|lord|lady|queen|captain|time|world|age of)\p{L}+|\b(?:who (?:am i|i am)|what (?:am i|i am) called)\s*[?.!]*\s*$|我(?:的名字)?(?:叫|姓)什么|我是谁|我的.{1,6}(?:叫什么|是什么|是谁|几岁|在哪)|我(?:是)?(?:做|干)什么(?:工作|的)|记得我|我(?!们|该|要|能|可以|应该|说|问|怎|想|听|看|们)[^。！？，为]{0,8}(?:(?<!为)什么(?:名字|乐器|专业|工作)|哪[里儿个座]|几[个岁只])/iu;
 /** "Which instrument do I play?", "Do you know where I live?"; no plea for advice, and no question for the place here. */
 const askedOfSelf =
-  /\b(?:what|which|whom|where|when|how (?:many|much|old|long|often|tall))\b[^.!?]{0,40}\b(?:do|did|am|was|have|had) i\b(?!\s*[?.!]*$)(?! (?:talking|speaking|doing|saying|supposed|to|hearing|looking|missing|do(?! for)|get|go|need|have to|call|find|become|learn|start|begin|stop|tell(?! you)|owe|look|sound|win|pay|sit|put|know|use(?! to)|make|keep|write|reach|address|become|begin|deserve|bring))|\b(?:know|remember|tell me|guess)\b[^.!?]{0,15}\b(?:what|which|who|where|when|how (?:many|old|long|tall))\b[^.!?]{0,20}\bi (?:do|did|am|was|live|work|come|came|study|play|have|had|said|told|like|love)\b|\b(?:how old am i|where am i from|what do i like|what did i (?:just )?(?:say|tell you))\b(?! (?:now|next|then|if|about))/iu;
+  /\b(?:what|which|whom|where|when|how (?:many|much|old|long|often|tall))\b[^.!?]{0,40}\b(?:do|did|am|was|have|had) i\b(?!\s*[?.!]*$)(?! (?:talking|speaking|doing|saying|supposed|to|hearing|looking|missing|do(?! for)|get|go|need|have to|call|find|become|learn|start|begin|stop|tell(?! you)|owe|look|sound|win|pay|sit|put|know|use(?! to)|make|keep|write|reach|address|become|begin|deserve|bring))|\b(?:know|remember|recall|tell me|guess)\b[^.!?]{0,15}\b(?:what|which|who|where|when|how (?:many|old|long|tall))\b[^.!?]{0,20}\bi (?:do|did|am|was|sell|make|drive|teach|live|work|come|came|study|play|have|had|said|told|like|love)\b|\b(?:how old am i|where am i from|what do i like|what did i (?:just )?(?:say|tell you))\b(?! (?:now|next|then|if|about))/iu;
 
 /** True for a question about the user: "What is my name?" */
 function isAboutOneself(userMessage: string): boolean {
@@ -131,7 +131,7 @@ const nationalities = new Set(
 const nameForms: readonly RegExp[] = [
   /\b(?:[Ii]['’]m|[Ii] am|[Tt]his is|[Ii]t['’]s|[Nn]ame is|[Cc]all me)\s+((?:Professor|Prof|Doctor|Dr|Mr|Mrs|Miss|Captain|Father|Sister|Grandma|Grandpa|Aunt|Uncle|Sir|Lady) \p{Lu}[\p{L}'’-]{0,30})/u,
   /\b(?:my name is|my name['’]s|call me|i am called|i['’]m called|people call me|they call me)\s+(\p{L}[\p{L}'’-]{0,30})/iu,
-  /\b(?:[Ii]['’]m|[Ii] am|[Tt]his is|[Ii]t['’]s)\s+(\p{Lu}[\p{L}'’-]{0,30})(?=\s*(?:[,.!?]|$)|\s+(?:and|from|by|here)\b)/u,
+  /\b(?:[Ii]['’]m|[Ii] am|[Tt]his is|[Ii]t['’]s)\s+(\p{Lu}[\p{L}'’-]{0,30})(?: \p{Lu}[\p{L}'’-]{1,30})?(?=\s*(?:[,.!?]|$)|\s+(?:and|from|by|here)\b)/u,
   /(?:^|[,.!?] *)(\p{Lu}[\p{L}'’-]{0,30}?)['’]s (?:the|my) name\b/u,
   /\b[Nn]ame['’]s (\p{Lu}[\p{L}'’-]{0,30})/u,
   /我是[^，。]{2,8}[，,]叫([\p{Script=Han}A-Za-z]{1,4})(?=[，。,.！!\s]|$)/u,

@@ -63,7 +63,7 @@ export function moveOn(unanswered: Unanswered): string {
   const own = evasionsIn(character, language);
   if (isStated(shape)) return received(unanswered, shape);
   const isOwn = (line: string): boolean => own.some((each) => isSameLine(line, each));
-  const wasOffered = isMove(stock.offers, lastReply);
+  const wasOffered = isMove(offersOf(language), lastReply);
   const moves = [...Object.values(stock.shapes).flat(), ...stock.judges, ...stock.offers];
   const wasEvaded = isAskedIn(before) && (isOwn(lastReply) || isMove(moves, lastReply));
   const other = wasEvaded && offered.has(shape) ? otherSubject(lines, history, language) : undefined;
@@ -86,6 +86,7 @@ function received(unanswered: Unanswered, shape: Shape): string {
   const { before, character, history, language, lastReply, userMessage } = unanswered;
   const stock = stockLines(language);
   const own = evasionsIn(character, language);
+  if (trouble.test(userMessage) && ofCharacter.test(userMessage)) return fill(stock.acts.pity ?? [], history, {});
   if (trouble.test(userMessage) && shape !== 'you' && !isMove(stock.troubles, lastReply))
     return chooseLine(stock.troubles, history);
   if (isReaction(userMessage) && shape === 'remark') return chooseLine(stock.reactions, history);
@@ -125,6 +126,10 @@ function isReaction(userMessage: string): boolean {
 const trouble =
   /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheat(?:ed|ing)|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|(?:do(?:es)?n['’]t|won['’]t) (?:talk|speak)(?: to (?:me|us|her|him|each other))?(?: any ?more)?|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|nobody|hard time|difficult|(?:is|are|was|were|been|went|taken|lying|still) (?:in|to) (?:the |a )?hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
 
+/** "It must have hurt when they banished you", "That sounds like a lot to carry by yourself": no trouble of the user's. */
+const ofCharacter =
+  /^\W*(?:oh |well |but )*(?:it|that|this) (?:must|sounds?|seems?|(?:can|could)(?:not|n['’]t))\b(?!.*\b(?:i|me|my)\b)|\bfor you\W*$|^\W*(?:那|这)?(?:你|一定|肯定).{0,12}(?:难受|难过|疼|痛|孤单|烦)/iu;
+
 const aside =
   /^\W*(?:to be (?:honest|fair)|you know|i (?:think|guess|suppose|mean)|of course|please|though|actually|anyway|really|right|honestly|if you like|by the way|dear|sir|madam|my (?:lord|lady|queen|friend)|your (?:majesty|highness|grace)|captain|general|大圣|猴哥|说实话|老实说)\W*$/iu;
 
@@ -153,14 +158,20 @@ function lastSentenceOf(userMessage: string): string {
   );
 }
 
-/** Offers a subject of a line that was not said yet. */
+/** Stock lines with which the character offers another subject: because the user wants one, or for want of an answer. */
+function offersOf(language: string): readonly string[] {
+  const { acts, offers } = stockLines(language);
+  return [...(acts.change ?? []).filter((line) => line.includes('{topic}')), ...offers];
+}
+
+/** Offers a user who wants another subject that of a line that was not said yet. */
 export function offerOf(
   lines: readonly DialoguePair[],
   history: readonly Message[],
   language: string,
 ): string | undefined {
   const other = otherSubject(lines, history, language);
-  return other === undefined ? undefined : fill(stockLines(language).offers, history, { topic: other.topic });
+  return other && fill(stockLines(language).acts.change ?? [], history, { topic: other.topic });
 }
 
 /** Subject of a line that was not said yet, and the line; one that was touched on in the last messages, if there is any. */
@@ -191,7 +202,7 @@ function otherSubject(
 
 /** Subject that the character offered in this reply. */
 export function offeredIn(reply: string, language: string): string | undefined {
-  const { offers } = stockLines(language);
+  const offers = offersOf(language);
   return isMove(offers, reply) ? slotOf(offers, reply) : undefined;
 }
 
@@ -229,7 +240,6 @@ const reflected: Readonly<Record<string, string>> = {
   your: 'my',
 };
 
-/** A name or title after the last comma. */
 const address = /^(.*\p{L}.*), *(?:dear|sir|madam|\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)?)[.!\s]*$/u;
 
 /** A short statement, turned to the user: "You play the guitar? Tell me more about that." */

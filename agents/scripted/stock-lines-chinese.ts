@@ -3,6 +3,7 @@ import type { StockLines } from './stock-lines.ts';
 /** Replies in Chinese to acts and shapes for which a card has no line. */
 export const chineseLines: StockLines = {
   acts: {
+    change: ['好，换一桩。我给你讲讲{topic}，好不好？', '行，那说点别的。你想听什么？'],
     stop: ['好，我不说了。你想说话的时候再叫我。', '行，你慢慢来。'],
     goodbye: ['再见，{name}，改天再来。', '再见，改天再来。'],
     'good-night': ['晚安，{name}，好好睡。', '晚安，好好睡。'],

@@ -96,6 +96,7 @@ const english: StockLines = {
       'You need not believe it. I only tell you what I know.',
     ],
     praise: ['You are kind to say so.', 'Thank you. That is good to hear.'],
+    change: ['Gladly. Shall I tell you about {topic}?', 'As you like. What shall we speak of?'],
     interest: ['I am glad you think so.', 'Is it not? Ask me more, if you like.'],
     pity: [
       'Yes, such things weigh on one. But let us not be gloomy.',
@@ -229,12 +230,7 @@ const english: StockLines = {
       'I hear you. Is there more to it?',
     ],
   },
-  reactions: [
-    'Very well. I am listening.',
-    'As you say. What comes next?',
-    'So be it. I am all ears.',
-    'Well, well. Go on.',
-  ],
+  reactions: ['Very well. I am listening.', 'As you say. What comes next?', 'Well, well. Go on.'],
   troubles: [
     'I am sorry to hear that. How are you bearing it?',
     'That is hard. Is there anybody who stands by you?',
