@@ -48,7 +48,7 @@ export function actsOf(userMessage: string, language: string): readonly HeardAct
   const [first] = heard;
   const thanks = heard.find(({ act }) => act === 'thanks');
   // "Cool, thanks for telling me."
-  if (thanks !== undefined && (first?.act === 'interest' || first?.act === 'praise')) return [thanks, ...heard];
+  if (thanks !== undefined && ['interest', 'praise', 'happy'].includes(first?.act ?? '')) return [thanks, ...heard];
   const isIntroduction = nameIn(userMessage) !== undefined && (first === undefined || weightOf(first.act) < 2);
   return isIntroduction ? [{ act: 'introduction', asks: introductions(language) }, ...heard] : heard;
 }

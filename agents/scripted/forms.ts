@@ -64,7 +64,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'goodbye',
     pattern:
-      /\b(?:goodbye|good bye|bye|farewell|(?<!\b(?:to|can|i|we|cannot|can't) )see you(?! (?:as|in a|like|are))|over and out|signing off|vale|see ya|talk to you later|until next time|catch you later|till (?:next time|then|later|tomorrow)|until (?:then|later|tomorrow)|ciao|au revoir|adieu)\b|^so long\b|^(?:bye )?take care(?: of yourself| \p{L}+)?$|\bthat (?:will|would|'ll) be all\b|^that(?:'s| is) (?:all|enough|it)(?: for (?:today|now))?$|\btime to go(?: home| now)?$|\bi(?:'ve| have)? ?(?:got to|gotta) (?:run|go|leave|get going)\b|^gotta (?:go|run)\b|\bi(?:'ve| have)? ?(?:got to|have to|must|need to|gotta|should) (?:catch|head|pick up|get back|be off)\b.{0,30}$|\bi (?:have to|must|should|need to|ought to|gotta|will) (?:go|leave|run|stop|close|be (?:going|off|leaving)|get going|get back|head (?:off|out|home)|hang up)(?: (?:to|for|and|back) (?:\p{L}+ ?){1,3})?(?: home)?(?: now| soon)?$|\bi(?:'m| am) (?:off|leaving)(?: now)?$/u,
+      /\b(?:goodbye|good bye|bye|farewell|(?<!\b(?:to|can|i|we|cannot|can't) )see you(?! (?:as|in a|like|are))|over and out|signing off|vale|see ya|talk to you later|until next time|catch you later|till (?:next time|then|later|tomorrow)|until (?:then|later|tomorrow)|ciao|au revoir|adieu|cheerio|ta ta|toodle ?oo)\b|^so long\b|^(?:bye )?take care(?: of yourself| \p{L}+)?$|\bthat (?:will|would|'ll) be all\b|^that(?:'s| is) (?:all|enough|it)(?: for (?:today|now))?$|\btime to go(?: home| now)?$|\bi(?:'ve| have)? ?(?:got to|gotta) (?:run|go|leave|get going)\b|^gotta (?:go|run)\b|\bi(?:'ve| have)? ?(?:got to|have to|must|need to|gotta|should) (?:catch(?! my breath)|head|pick up|get back|be off)\b.{0,30}$|\bi (?:have to|must|should|need to|ought to|gotta|will) (?:go|leave|run|stop|close|be (?:going|off|leaving)|get going|get back|head (?:off|out|home)|hang up)(?: (?:to|for|and|back) (?:\p{L}+ ?){1,3})?(?: home)?(?: now| soon)?$|\bi(?:'m| am) (?:off|leaving)(?: now)?$/u,
     asks: ['Goodbye', 'I have to go now'],
   },
   {
@@ -112,7 +112,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'change',
     pattern:
-      /\b(?:talk|speak|chat) about something (?:else|nicer|different|more \p{L}+|\p{L}+er)\b|\bchange the (?:subject|topic)\b|\b(?:don't|do not|rather not|not) (?:want to |wish to )?(?:talk|speak) about (?:it|that|this)\b|\banother (?:subject|topic)\b|^(?:please )?(?:(?:let's|let us|can we|could we) (?:please )?(?:not|stop) (?:talk|talking|speak|speaking)|(?:don't|do not|let's not) (?:talk|speak)|no more talk|(?:i'd|i would) rather not (?:talk|speak)|i (?:don't|do not) (?:want|wish) to (?:talk|speak)) (?:about|of) (?!me\b)\p{L}+/u,
+      /\b(?:talk|speak|chat) about something (?:else|nicer|different|more \p{L}+|\p{L}+er)\b|\bchange the (?:subject|topic)\b|\b(?:don't|do not|rather not|not) (?:want to |wish to )?(?:talk|speak) about (?:it|that|this)\b|\banother (?:subject|topic)\b|^(?:(?:fine|ok|okay|all right|right) )*(?:(?:let's|let us) (?:drop|leave)|leave|drop) (?:it|that)(?: there| at that)?$|^(?:please )?(?:(?:let's|let us|can we|could we) (?:please )?(?:not|stop) (?:talk|talking|speak|speaking)|(?:don't|do not|let's not) (?:talk|speak)|no more talk|(?:i'd|i would) rather not (?:talk|speak)|i (?:don't|do not) (?:want|wish) to (?:talk|speak)) (?:about|of) (?!me\b)\p{L}+/u,
     asks: ["Let's talk about something else"],
   },
   {
@@ -266,7 +266,12 @@ export const englishForms: readonly Form[] = [
       /\byou (?:don't|do not|didn't|did not) (?:understand|get|know) (?:me|it|that|anything|what i \p{L}+)$|\bi (?:don't|do not|didn't|did not|can't) (?:get|understand|follow)(?: (?:you|it|that|a word))?$|\bwhat (?:do|did) you mean\b|\bi (?:don't|do not) know what you mean\b|\b(?:makes?|does not make|doesn't make|don't make|do not make|making) (?:no|any|little)? ?sense\b/u,
     asks: ["I don't understand"],
   },
-  { act: 'thanks', pattern: /\b(?:thanks|thank you|i appreciate (?:it|that)|cheers)\b/u, asks: ['Thank you'] },
+  {
+    act: 'thanks',
+    pattern:
+      /\b(?:thanks|thank you|i appreciate (?:it|that)|cheers)\b|\bmuch obliged\b|\bi(?:'m| am) (?:very |so )?grateful\b|\bi (?:really )?appreciate (?:it|that)\b/u,
+    asks: ['Thank you'],
+  },
   {
     act: 'greeting',
     pattern:

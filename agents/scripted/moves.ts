@@ -124,7 +124,7 @@ function isReaction(userMessage: string): boolean {
 }
 
 const trouble =
-  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheat(?:ed|ing)|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|(?:do(?:es)?n['’]t|won['’]t) (?:talk|speak)(?: to (?:me|us|her|him|each other))?(?: any ?more)?|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|nobody|hard time|difficult|(?:is|are|was|were|been|went|taken|lying|still) (?:in|to) (?:the |a )?hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
+  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheat(?:ed|ing)|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|(?:me|going) crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|(?:do(?:es)?n['’]t|won['’]t) (?:talk|speak)(?: to (?:me|us|her|him|each other))?(?: any ?more)?|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|nobody|hard time|difficult|(?:is|are|was|were|been|went|taken|lying|still) (?:in|to) (?:the |a )?hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
 
 /** "It must have hurt when they banished you", "That sounds like a lot to carry by yourself": no trouble of the user's. */
 const ofCharacter =
@@ -170,7 +170,7 @@ export function offerOf(
   history: readonly Message[],
   language: string,
 ): string | undefined {
-  const other = otherSubject(lines, history, language);
+  const other = otherSubject(lines, history.slice(0, -3), language);
   return other && fill(stockLines(language).acts.change ?? [], history, { topic: other.topic });
 }
 

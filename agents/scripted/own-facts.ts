@@ -35,15 +35,18 @@ export function ownFacts(history: readonly Message[], memories: readonly string[
         return told.findLast(
           (text) => nameIn(text) !== undefined || workIn(text) !== undefined || factsIn(text).length > 0,
         );
+      const isSaid = saidBefore.test(question);
       const [best] = told
         .map((text) => ({ text, score: scoreOf(question, text) }))
         .filter(({ score }) => score > 0)
         .toSorted((left, right) => right.score - left.score);
-      return best?.text;
+      return best?.text ?? (isSaid ? told.findLast((text) => nameIn(text) !== undefined) : undefined);
     },
   };
 }
 
+/** "What rank did I say I was?": users who ask so have said it, as a rule when they introduced themselves. */
+const saidBefore = /\bdid i (?:say|tell|mention)\b|我(?:刚才)?说过/iu;
 const aboutAll = /\babout (?:me|myself)\b|关于我/iu;
 const ofSelf = /\b(?:i|i['’]m|my|we|our)\b|我/iu;
 
@@ -51,11 +54,11 @@ const ofSelf = /\b(?:i|i['’]m|my|we|our)\b|我/iu;
 const kinds: readonly (readonly [RegExp, RegExp])[] = [
   [
     /\bwork|\bjob\b|\bbusiness\b|\bcompany\b|\bprofession|\boccupation|\btrade\b|\bfor a living\b|\bi (?:use to )?do\b|做什么|干什么|上班|工作|职业/iu,
-    /\bi(?:['’]m| am)? (?:\p{L}+ )?(?:work|worked|working|drive|teach|sell|cook|study|run|own|retired)\b|\bmy (?:job|work|trade) is\b|\bstudent\b|, an? \p{L}|\bi(?:['’]m| am) an? (?!bit|little|lot)|上班|工作|上学|是(?:个|一[名个位])?(?!怎|什|不|很|总|谁)\p{Script=Han}{2}/iu,
+    /\bi(?:['’]m| am)? (?:\p{L}+ ){0,2}(?:work|worked|working|drive|teach|sell|cook|study|run|own|retired)\b|\bmy (?:job|work|trade) is\b|\bstudent\b|, an? \p{L}|\bi(?:['’]m| am) an? (?!bit|little|lot)|上班|工作|上学|是(?:个|一[名个位])?(?!怎|什|不|很|总|谁)\p{Script=Han}{2}/iu,
   ],
   [
     /\bwhere\b(?!.*\bwork)|\b(?:city|town|country|village)\b(?!.*\bwork)|住|来自|从哪|哪[里儿]?(?:人|来)/iu,
-    /\b(?:live|living|from|moved|grew up|born|near)\b|\bin \p{Lu}|住|来自|从|在/u,
+    /\b(?:live|living|from|moved (?:to|from|here|into)|grew up|born|near)\b|\bin \p{Lu}|住|来自|从|在/u,
   ],
   [
     /\bhow old\b|\bage\b|几岁|多大/iu,
@@ -85,7 +88,8 @@ function scoreOf(question: string, statement: string): number {
   const topics = searchTerms(question).filter((term) => !isFrame(term) && !asking.has(term));
   const shared = topics.filter((term) => terms.has(term)).length;
   const isTelling = asked.some((kind) => kinds.indexOf(kind) < tellingKinds);
-  return topics.length > 0 && shared === 0 && !isTelling ? 0 : shared + (isTelling ? 1 : 0);
+  const ofCharacter = /\byou\b|你/iu.test(statement) ? 0.5 : 0;
+  return topics.length > 0 && shared === 0 && !isTelling ? 0 : shared + (isTelling ? 1 : 0) - ofCharacter;
 }
 /** The first kinds need no shared word: "What city do I live in?", "I come from Bern." */
 const tellingKinds = 6;

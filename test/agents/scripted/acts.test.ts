@@ -5,8 +5,13 @@ import { arithmeticIn } from '../../../agents/scripted/arithmetic.ts';
 import { pronounIn } from '../../../agents/scripted/follow-up.ts';
 
 const spoken: readonly (readonly [Act, ...string[]])[] = [
-  ['thanks', 'Cool, thanks for telling me about it.'],
-  ['change', "Let's not talk about politics any more, please.", '好了，先别说打妖怪的事了。'],
+  [
+    'thanks',
+    'Cool, thanks for telling me about it.',
+    'Thank you, I had a lovely time with you.',
+    'Much obliged to you.',
+  ],
+  ['change', "Let's not talk about politics any more, please.", "Fine, let's drop it.", '好了，先别说打妖怪的事了。'],
   ['greeting', 'Hello there!', 'Good evening.', '你好！', '早上好'],
   ['introduction', 'My name is Ruth and I am a baker.', "Hi, I'm Tom.", '我叫小明。'],
   ['meeting', 'It is nice to meet you.', '很高兴认识你'],
