@@ -10,7 +10,7 @@ import { openRig } from '../rigs/talk-rig.ts';
 /** Folder for screenshots; none are taken unless it is set. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
-const line = `One two three, four five six${' seven eight nine ten'.repeat(6)}.`;
+const line = `One two three, four five six${' seven eight nine ten'.repeat(14)}.`;
 
 /** A state of the page, recorded at each change. */
 interface Shown {
