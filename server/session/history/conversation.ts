@@ -105,8 +105,7 @@ export class Conversation {
       part.audio = cutAudio(uncut.audio, Math.round((heardMs / 1000) * part.sampleRate));
     }
     for (const { action, startMs } of item.cues ?? [])
-      if (action !== undefined)
-        action.isOff = heardMs === 0 || soundsAtMs({ startMs }, heardMs, uncut.repeat) > heardMs + halfSampleMs;
+      if (action !== undefined) action.isOff = soundsAtMs({ startMs }, heardMs, uncut.repeat) >= heardMs - halfSampleMs;
     this.onCut?.(item);
     if (isFinal) this.#uncut.delete(part);
     return Math.round(part.durationMs);

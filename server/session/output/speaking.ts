@@ -222,7 +222,7 @@ export class Speaking {
 
   async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {
     const { participants, settings, post, recall } = this.#context;
-    const surroundings = this.#context.acting()?.surroundings(reply.request);
+    const around = { surroundings: this.#context.acting()?.surroundings(reply.request) };
     try {
       const { goesOn } = reply.request;
       // What a restart has cut of this reply is not said before it, but by it.
@@ -234,13 +234,7 @@ export class Speaking {
       const feelings = participants.moods.now(undefined, given?.at(-1)?.text);
       const feelingsOf = (id: string): Feelings => participants.moods.now(id);
       const passesUser = this.#last?.reply.rest === 'users-turn';
-      const knowing = {
-        surroundings,
-        feelings,
-        feelingsOf,
-        passesUser,
-        ...(memories.length === 0 ? {} : { memories }),
-      };
+      const knowing = { feelings, feelingsOf, passesUser, ...around, ...(memories.length === 0 ? {} : { memories }) };
       for await (const step of reply.run(participants.cast.responder, history, settings(), situation, knowing))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });
