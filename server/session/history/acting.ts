@@ -17,7 +17,7 @@ import { SessionWorld } from './session-world.ts';
 /** How long after an action was told its outcome is waited for. */
 const outcomeMs = 30_000;
 /** How long after a cut the client may still report how much it heard, before what it did not hear is withdrawn. */
-const reportMs = 250;
+const reportMs = 600;
 /** The character may react by itself this often. */
 const autoEveryMs = 10_000;
 /** Actions and messages of the client that are remembered by their ids. */
@@ -76,7 +76,7 @@ export class Acting {
 
   constructor(context: ActingContext) {
     this.#context = context;
-    context.conversation.onCut = (item) => this.#cut(item);
+    context.conversation.onCut = (item, isFinal) => this.#cut(item, isFinal);
   }
 
   close(): void {
@@ -247,8 +247,8 @@ export class Acting {
     return this.take({ id, change: { events: [{ text }] }, respond }, floor);
   }
 
-  /** Withdraws what was not heard of a cut item; at once if the client has told how much it heard. */
-  #cut(item: MessageItem): void {
+  /** Withdraws what was not heard of a cut item; at once if the client itself has truncated it. */
+  #cut(item: MessageItem, isFinal: boolean): void {
     const withdraw = (): void => {
       for (const [id, act] of this.#acts) {
         if (act.item !== item) continue;
@@ -256,7 +256,8 @@ export class Acting {
         else if (act.state === 'off' && act.action.isOff === false) act.state = 'told';
       }
     };
-    if (this.#cutOnce.has(item)) return withdraw();
+    if (isFinal) return withdraw();
+    if (this.#cutOnce.has(item)) return;
     this.#cutOnce.add(item);
     this.after(reportMs, withdraw);
   }

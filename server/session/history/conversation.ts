@@ -1,3 +1,4 @@
+import { endsSentence } from '../../../agents/output/emotion-tags.ts';
 import type { TimedWord } from '../../../voices/synthesizer.ts';
 import {
   type SpokenContent,
@@ -26,8 +27,8 @@ export class Conversation {
   readonly keptAudioMs: number;
   /** Parts before truncation: the client may report the exact position after the server had to guess it. */
   readonly #uncut = new WeakMap<SpokenContent, SpokenContent>();
-  /** Called when a spoken item was truncated, perhaps again. */
-  onCut: ((item: MessageItem) => void) | undefined;
+  /** Called when a spoken item was truncated, perhaps again; `isFinal`: as the client says. */
+  onCut: ((item: MessageItem, isFinal: boolean) => void) | undefined;
 
   /** `items`: history to continue. Audio older than the last `keptAudioMs` is forgotten; its text stays. */
   constructor(keptAudioMs: number, items: readonly Item[] = []) {
@@ -104,9 +105,12 @@ export class Conversation {
       part.durationMs = Math.min(heardMs, uncut.durationMs);
       part.audio = cutAudio(uncut.audio, Math.round((heardMs / 1000) * part.sampleRate));
     }
-    for (const { action, startMs } of item.cues ?? [])
-      if (action !== undefined) action.isOff = soundsAtMs({ startMs }, heardMs, uncut.repeat) >= heardMs - halfSampleMs;
-    this.onCut?.(item);
+    for (const { action, startMs } of item.cues ?? []) {
+      if (action === undefined) continue;
+      const isLast = startMs >= uncut.durationMs - 1 && heardMs >= startMs - 1;
+      action.isOff = !isLast && soundsAtMs({ startMs: startMs + fadeMs }, heardMs, uncut.repeat) >= heardMs;
+    }
+    this.onCut?.(item, isFinal);
     if (isFinal) this.#uncut.delete(part);
     return Math.round(part.durationMs);
   }
@@ -146,13 +150,13 @@ export class Conversation {
   }
 }
 
-/** An action belongs to the nearest sample of the wire. */
-const halfSampleMs = 500 / 24_000;
+/** Clients fade out where they stop: an action of a word that begins in these milliseconds does not take place. */
+const fadeMs = 6;
 
-/** Returns what was heard of a line that somebody or something broke off, with a dash. */
+/** Returns what was heard of a line that was broken off: with a dash, unless that was a whole sentence. */
 function brokenOff(text: string): string {
-  const said = text.replace(/[\p{P}\s]+$/u, '');
-  return said === '' ? '' : `${said}—`;
+  const said = text.trimEnd();
+  return said === '' || endsSentence(said) ? said : `${said.replace(/\p{P}+$/u, '')}—`;
 }
 
 /** Returns when a word plays, for a listener who has heard the item up to `heardMs`. */
