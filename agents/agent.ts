@@ -5,6 +5,7 @@ import type { ChatEnd, Message, Sampling } from './chat.ts';
 import type { Feelings } from './feelings.ts';
 import type { Cue } from './output/performance.ts';
 import type { RecipeName } from './recipe-names.ts';
+import type { SurroundingsOf } from './surroundings.ts';
 import type { Violation } from './violation.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
@@ -61,12 +62,17 @@ export interface AgentOptions extends CallOptions {
   readonly onCost?: (cost: Cost) => void;
   /** Called for each sentence that a guardrail held back. */
   readonly onViolation?: (violation: Violation) => void;
+  /** What surrounds a character in the client's game, by its id; absent if there is no game. */
+  readonly surroundings?: SurroundingsOf | undefined;
   /** Tools the reply may call, besides speaking. Ignored by reply sources without tools. */
   readonly toolbox?: Toolbox;
 }
 
-/** Turn without a user message: none yet (`greeting`), not understood (`unclear`), silence (`idle`), pause (`nod`). */
-export type Situation = 'greeting' | 'unclear' | 'idle' | 'nod';
+/**
+ * Turn without a user message: none yet (`greeting`), not understood (`unclear`), silence (`idle`), pause (`nod`), an
+ * event of the game (`event`).
+ */
+export type Situation = 'greeting' | 'unclear' | 'idle' | 'nod' | 'event';
 
 /** Answers as a character. Stateless: the history is an argument, oldest first, ending with the last user message. */
 export interface CharacterAgent {

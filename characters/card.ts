@@ -203,7 +203,14 @@ export const dialoguePairSchema = z.strictObject({
   language: language.optional(),
   /** Emotion of the reply, if clear. */
   emotion: z.enum(emotions).optional(),
+  /** In a game: states of the world that the line asks for, and words of an event that it reacts to. */
+  when: z.strictObject({ state: z.record(z.string(), z.string()).optional(), event: shortText.optional() }).optional(),
 });
 
 /** One example exchange; see the schema. */
 export type DialoguePair = z.infer<typeof dialoguePairSchema>;
+
+/** Returns true for a line that only fits a certain world of a game: it asks for one, or names a state of it. */
+export function isOfWorld({ when, reply }: DialoguePair): boolean {
+  return when !== undefined || reply.includes('{{world::');
+}

@@ -5,7 +5,9 @@ import type { AgentOptions, CharacterAgent, CutShort, ReplyPart, Cost } from '..
 import type { ChatModel, ChatPart, Message } from '../chat.ts';
 import { nearLast, type FindPackMatches } from '../prompting/pack-search.ts';
 import { speakerLabelFilter, quotedWords } from '../output/speaker-labels.ts';
+import { withSurroundings } from '../prompting/surroundings-prompt.ts';
 import { performanceScript, type PerformancePart } from '../output/performance.ts';
+import type { Surroundings } from '../surroundings.ts';
 import type { RecipeName } from '../recipe-names.ts';
 import { recipeFor } from '../recipes/recipes.ts';
 import type { Prompted } from '../prompting/recipe.ts';
@@ -45,11 +47,12 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
     async *reply(history, options) {
       const { signal, toolbox, sampling, circumstance } = options;
       const recipe = options.recipe ?? settings.recipe;
-      const prompted = await promptFor(character, history, options, settings);
+      const around = options.surroundings?.(character.id);
+      const prompted = await promptFor(character, history, options, settings, around);
       const prompt = prompted.messages;
       const plain = wordsOf(character, circumstance);
       const words = recipe === 'chatharuhi' ? quotedWords(plain) : plain;
-      const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
+      const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken', around?.isAction);
       let acted = false;
       yield { type: 'reply-source', name: chatModel.name };
       const own = maxTokens ?? prompted.maxTokens;
@@ -87,10 +90,11 @@ async function promptFor(
   history: readonly Message[],
   { signal, recipe, toolbox, scene, feelings, memories, circumstance }: AgentOptions,
   settings: ActorSettings,
+  around: Surroundings | undefined,
 ): Promise<Prompted> {
   const { historyTokens } = settings;
   const near = await nearLast(history, settings.findByEmbedding, signal);
-  return recipeFor(character, recipe ?? settings.recipe)(history, {
+  const prompted = recipeFor(character, recipe ?? settings.recipe)(history, {
     hasTools: toolbox !== undefined,
     ...circumstance,
     ...(scene === undefined ? {} : { scene }),
@@ -99,6 +103,9 @@ async function promptFor(
     ...(memories === undefined ? {} : { memories }),
     ...(near === undefined ? {} : { near }),
   });
+  return around === undefined
+    ? prompted
+    : { ...prompted, messages: withSurroundings(character, prompted.messages, around) };
 }
 
 function cutShortAt(part: ChatPart): CutShort {

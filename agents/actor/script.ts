@@ -13,7 +13,7 @@ const acknowledgements: Readonly<Record<string, readonly string[]>> = {
 };
 
 function linesFor(
-  situation: Exclude<Situation, 'idle'>,
+  situation: Exclude<Situation, 'idle' | 'event'>,
   { greetings, repeatRequests, languages }: Character,
 ): readonly string[] {
   if (situation === 'greeting') return greetings;
@@ -32,7 +32,7 @@ export function withScript(agent: CharacterAgent, random: () => number = Math.ra
   return {
     character,
     async *reply(history, options) {
-      if (options.situation === undefined || options.situation === 'idle') {
+      if (options.situation === undefined || options.situation === 'idle' || options.situation === 'event') {
         yield* agent.reply(history, options);
         return;
       }

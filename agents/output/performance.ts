@@ -26,6 +26,9 @@ export type PerformancePart =
  */
 export type ScriptForm = 'marked' | 'spoken';
 
+/** Returns true for text in brackets that names an action of a game. */
+type IsOffered = (inside: string) => boolean;
+
 const closers: Readonly<Record<string, string>> = {
   '[': ']',
   '［': '］',
@@ -60,8 +63,11 @@ function asSpeech(felt: FeltText): PerformancePart {
   return { type: 'speech', ...felt };
 }
 
-/** Parses a script as it streams: speech, (actions), [thoughts], [emotion] tags and narrator lines. */
-export function performanceScript(form: ScriptForm = 'spoken'): TextFilter<PerformancePart[]> {
+/**
+ * Parses a script as it streams: speech, (actions), [thoughts], [emotion] tags and narrator lines. `isOffered`: text in
+ * brackets is an action of the game, which may stand within a sentence.
+ */
+export function performanceScript(form: ScriptForm = 'spoken', isOffered?: IsOffered): TextFilter<PerformancePart[]> {
   const tags = emotionTags();
   let held = '';
   /** Tail of the speech so far. */
@@ -105,7 +111,7 @@ export function performanceScript(form: ScriptForm = 'spoken'): TextFilter<Perfo
     return stepAtOpener(isLast);
   };
   const stepAtOpener = (isLast: boolean): PerformancePart[] | undefined => {
-    const found = bracketIn(held, { form, isLast, isApart: endsSentence(before) });
+    const found = bracketIn(held, { form, isLast, isApart: endsSentence(before), isOffered });
     if (found === undefined) return undefined;
     held = held.slice(found.length);
     // A tag does not count as text when looking for the end of a sentence.
@@ -156,6 +162,7 @@ interface Place {
   readonly isLast: boolean;
   /** True between sentences. */
   readonly isApart: boolean;
+  readonly isOffered: IsOffered | undefined;
 }
 
 /** Reads a construct at the start of `held`; what has not closed within the longest cue ends as if the reply did. */
@@ -169,11 +176,11 @@ function bracketIn(held: string, place: Place): Found | undefined {
  * needed.
  */
 function bracketAt(text: string, place: Place): Found | undefined {
-  const { form, isLast, isApart } = place;
+  const { form, isLast, isApart, isOffered } = place;
   const mark = /^(?:\*{1,3}|_{1,3}|.)/su.exec(text)?.[0] ?? '';
   if (mark === text && isRun(mark) && !isLast) return undefined;
   const end = closingOf(text, mark, form);
-  if (end === undefined && !isLast && mayClose(text, form, isApart)) return undefined;
+  if (end === undefined && !isLast && mayClose(text, place)) return undefined;
   if (end === undefined) return unclosed(text, mark, place);
   const inside = text.slice(mark.length, end);
   const length = end + mark.length;
@@ -185,7 +192,7 @@ function bracketAt(text: string, place: Place): Found | undefined {
   const emotion = squares.includes(mark) || inside === inside.toLowerCase() ? emotionNamed(inside) : undefined;
   // Emotion tags are passed on to the emotion tag filter.
   if (emotion !== undefined && isApart) return { tag: `[${emotion}]`, length };
-  const kind = emotion === undefined ? kindOf({ mark, inside, form, isApart }) : 'action';
+  const kind = emotion === undefined ? kindOf({ mark, inside, form, isApart, isOffered }) : 'action';
   return kind === undefined ? { says: mark, length: mark.length } : { kind, inside, length };
 }
 
@@ -239,11 +246,11 @@ function closingBracket(text: string, open: string, close: string): number {
   return -1;
 }
 
-function mayClose(text: string, form: ScriptForm, isApart: boolean): boolean {
+function mayClose(text: string, { form, isApart, isOffered }: Place): boolean {
   const isMarked = form === 'marked' && !isRun(text);
   if (isMarked) return true;
   if (text.includes('\n')) return false;
-  return text.length <= (isApart ? longestDirection : longestGesture);
+  return text.length <= (isApart || isOffered !== undefined ? longestDirection : longestGesture);
 }
 
 interface Bracketed {
@@ -252,10 +259,12 @@ interface Bracketed {
   readonly form: ScriptForm;
   /** True between sentences. */
   readonly isApart: boolean;
+  readonly isOffered: IsOffered | undefined;
 }
 
 /** Kind of the text between marks; undefined if it is speech. */
-function kindOf({ mark, inside, form, isApart }: Bracketed): CueKind | undefined {
+function kindOf({ mark, inside, form, isApart, isOffered }: Bracketed): CueKind | undefined {
+  if (isOffered?.(inside) === true) return 'action';
   const isSquare = squares.includes(mark);
   if (form === 'marked' && !isRun(mark)) return isSquare ? 'thought' : 'action';
   if (isNote(inside)) return 'thought';

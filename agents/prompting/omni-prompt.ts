@@ -5,6 +5,8 @@ import type { Message } from '../chat.ts';
 import type { PackMatches } from './pack-search.ts';
 import { personaWords } from './persona-words.ts';
 import { buildPrompt } from './prompt.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { withSurroundings } from './surroundings-prompt.ts';
 import { recalledOf } from './recalled.ts';
 
 /** Inputs of a spoken reply. */
@@ -13,6 +15,8 @@ export interface OmniTurn {
   readonly situation?: Situation | undefined;
   /** Memories of the user, one line each. */
   readonly memories?: readonly string[] | undefined;
+  /** The client's game, without its actions: what an omni model says cannot be checked before it is heard. */
+  readonly around?: Pick<Surroundings, 'facts' | 'reacts'> | undefined;
   /** Parts of the pack that match the last user message by embedding. */
   readonly near?: PackMatches | undefined;
   /** Audio of the last user message, used instead of its text: tone of voice counts too. */
@@ -21,13 +25,14 @@ export interface OmniTurn {
 
 /** Builds the prompt of a speech-to-speech model: the usual prompt, with the last user message as audio if given. */
 export function omniPrompt(character: Character, history: readonly Message[], turn: OmniTurn): OmniMessage[] {
-  const { scene = '', situation, sound, memories = [], near } = turn;
+  const { scene = '', situation, sound, memories = [], near, around } = turn;
   const direction = directionFor(character, situation);
-  const prompt = buildPrompt(character, history, {
+  const plain = buildPrompt(character, history, {
     scene: [scene, direction].filter(Boolean).join('\n'),
     recalled: recalledOf(character)(history, near),
     memories,
   });
+  const prompt = around === undefined ? plain : withSurroundings(character, plain, { ...around, actions: [] });
   const messages = prompt.flatMap((message): OmniMessage[] =>
     message.role === 'tool' ? [] : [{ role: message.role, text: message.text }],
   );

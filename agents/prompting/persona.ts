@@ -1,5 +1,5 @@
 import type { Character } from '../../characters/character.ts';
-import type { DialoguePair } from '../../characters/card.ts';
+import { isOfWorld, type DialoguePair } from '../../characters/card.ts';
 import { constantLore } from './lorebook.ts';
 import { oncePer } from '../once-per.ts';
 import { personaWords, withoutNotesTags, type PersonaWords } from './persona-words.ts';
@@ -52,7 +52,9 @@ function catchphrases({ catchphrases: phrases }: Character, { sparingly }: Perso
 
 /** A few exchanges spread over the pack, always the same ones. */
 function samples(character: Character): DialoguePair[] {
-  const own = character.lines.filter((pair) => pair.language === undefined || pair.language === character.languages[0]);
+  const own = character.lines.filter(
+    (pair) => !isOfWorld(pair) && (pair.language === undefined || pair.language === character.languages[0]),
+  );
   return [0.1, 0.3, 0.5].flatMap((share) => own[Math.floor(own.length * share)] ?? []);
 }
 

@@ -1,4 +1,4 @@
-import type { DialoguePair } from '../../characters/card.ts';
+import { isOfWorld, type DialoguePair } from '../../characters/card.ts';
 import type { Recipe } from '../prompting/recipe.ts';
 import { indexLines } from '../retrieval/line-index.ts';
 import { buildPrompt } from '../prompting/prompt.ts';
@@ -13,7 +13,10 @@ const leastExampleFit = 0.3;
  * and lines that resemble it. All are found by words, and by embedding too if there is an embedder.
  */
 export const dramatis: Recipe = (character) => {
-  const find = indexLines(character.lines, character.name);
+  const find = indexLines(
+    character.lines.filter((pair) => !isOfWorld(pair)),
+    character.name,
+  );
   const recall = recalledOf(character);
   return (history, settings) => {
     const userMessage = history.findLast((message) => message.role === 'user')?.text ?? '';

@@ -1,7 +1,8 @@
-import type { DialoguePair } from '../../characters/card.ts';
+import { isOfWorld, type DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { CharacterAgent, ReplyPart } from '../agent.ts';
 import type { Message } from '../chat.ts';
+import type { Surroundings } from '../surroundings.ts';
 import { languageOf, searchedPart } from '../retrieval/words.ts';
 import { performanceScript } from '../output/performance.ts';
 import { isSameLine } from '../retrieval/choice.ts';
@@ -9,6 +10,7 @@ import { indexLines, type FindLines } from '../retrieval/line-index.ts';
 import { evasion } from './moves.ts';
 import { linesOf } from './own-lines.ts';
 import { replyTo } from './replies.ts';
+import { worldLine } from './world-lines.ts';
 
 /**
  * Answers with the character's own lines: no model, no network, deterministic. The act of the user message decides
@@ -16,13 +18,16 @@ import { replyTo } from './replies.ts';
  * lines lends what it says of the character. Calls no tools.
  */
 export function scriptedAgent(character: Character): CharacterAgent {
-  const ofLanguage = Map.groupBy(linesOf(character), (pair) => pair.language ?? character.languages[0] ?? 'en');
+  const ofLanguage = Map.groupBy(
+    linesOf(character).filter((pair) => !isOfWorld(pair)),
+    (pair) => pair.language ?? character.languages[0] ?? 'en',
+  );
   const finders = new Map([...ofLanguage].map(([language, pairs]) => [language, indexLines(pairs, character.name)]));
   const languages = finders.size > 0 ? [...finders.keys()] : character.languages;
 
   return {
     character,
-    async *reply(talk, { signal, situation, circumstance, memories }) {
+    async *reply(talk, { signal, situation, circumstance, memories, surroundings }) {
       signal.throwIfAborted();
       yield { type: 'reply-source', name: 'retrieval' };
       if (circumstance?.line !== undefined) {
@@ -36,11 +41,22 @@ export function scriptedAgent(character: Character): CharacterAgent {
       const lines = ofLanguage.get(language) ?? [];
       const find = finders.get(language) ?? nothing;
       const again = saidAgain(lines, history);
+      const around = surroundings?.(character.id);
+      const ofWorld = around && worldLine({ character, history, userMessage, around });
+      if (around?.reacts !== undefined && ofWorld === undefined) {
+        yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
+        return;
+      }
       const mind = { character, lines, find, history, language, userMessage, memories };
       const line =
-        situation === 'idle' || userMessage === ''
+        ofWorld ??
+        (situation === 'idle' || userMessage === ''
           ? { reply: evasion(character, history, language) }
-          : (again ?? replyTo(mind));
+          : (again ?? replyTo(mind)));
+      if (around !== undefined) {
+        yield* performed(line.reply, line.emotion, around.isAction);
+        return;
+      }
       yield { type: 'text-delta', text: line.reply, ...(line.emotion === undefined ? {} : { emotion: line.emotion }) };
       yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
     },
@@ -54,11 +70,16 @@ function withoutSpeaker(message: Message): Message {
   return message.role === 'user' ? { ...message, text: message.text.replace(/^[^:\n]{1,80}: /u, '') } : message;
 }
 
-/** Performs a line of a scene's script. */
-function* performed(line: string): Generator<ReplyPart> {
-  const script = performanceScript('marked');
+/** Performs a line of a scene's script, or one with actions of a game. */
+function* performed(
+  line: string,
+  emotion?: DialoguePair['emotion'],
+  isAction?: Surroundings['isAction'],
+): Generator<ReplyPart> {
+  const script = performanceScript(isAction === undefined ? 'marked' : 'spoken', isAction);
+  const felt = emotion === undefined ? {} : { emotion };
   for (const part of [...script.add(line), ...script.rest()])
-    yield part.type === 'cue' ? part : { ...part, type: 'text-delta' };
+    yield part.type === 'cue' ? part : { ...felt, ...part, type: 'text-delta' };
   yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
 }
 

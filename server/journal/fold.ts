@@ -1,7 +1,11 @@
 import { sceneModel } from '../../characters/scene.ts';
 import { sceneIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
+import { SessionWorld } from '../session/history/session-world.ts';
 import { createdIn, keptPhrases, type JournalLine, type KeptItem } from './lines.ts';
+
+/** More changes of the world than these are merged. */
+const mostWorlds = 20;
 
 type Line<Type extends JournalLine['type']> = Extract<JournalLine, { type: Type }>;
 
@@ -23,6 +27,8 @@ interface Folded {
   taken: Line<'taken'>[];
   felt: Line<'felt'> | undefined;
   told: Line<'told'>[];
+  /** Changes of the world. */
+  worlds: Line<'world'>[];
   readonly items: FoldedItem[];
   readonly byId: Map<string, FoldedItem>;
   /** Lines of replies that have not ended, by reply. */
@@ -45,13 +51,14 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     taken: [],
     felt: undefined,
     told: [],
+    worlds: [],
     items: [],
     byId: new Map(),
     replies: new Map(),
     lately: [],
   };
   for (const line of lines) take(folded, line);
-  const { open, session, before, sequence, kept, taken, felt, told, items, replies, lately } = folded;
+  const { open, session, before, sequence, kept, taken, felt, told, worlds, items, replies, lately } = folded;
   if (open === undefined) return [];
   const standing = items.flatMap(({ item, truncated }, place): JournalLine[] => [
     { type: 'item', item, after: items[place - 1]?.id ?? null },
@@ -65,6 +72,7 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     ...taken,
     ...standing,
     ...settings,
+    ...worlds,
     ...(felt === undefined ? [] : [felt]),
     ...[...replies.values()].flat(),
     ...lately,
@@ -82,6 +90,9 @@ function take(folded: Folded, line: JournalLine): void {
       return;
     case 'felt':
       folded.felt = line;
+      return;
+    case 'world':
+      folded.worlds = merged(folded.worlds, line);
       return;
     case 'taken':
       folded.taken.push(line);
@@ -110,6 +121,15 @@ function take(folded: Folded, line: JournalLine): void {
     default:
       takeReplyLine(folded, line);
   }
+}
+
+/** Merges changes of the world into one, if there are many: what one replaces or takes away is left out. */
+function merged(worlds: readonly Line<'world'>[], line: Line<'world'>): Line<'world'>[] {
+  if (Object.keys(line.change).length === 0) return [...worlds];
+  if (worlds.length < mostWorlds) return [...worlds, line];
+  const world = new SessionWorld();
+  for (const { change } of [...worlds, line]) world.take(change);
+  return [{ type: 'world', change: world.asChange() as Line<'world'>['change'] }];
 }
 
 /** Events that the client has are left out, unless they tell of a reply that has not ended. */

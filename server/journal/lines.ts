@@ -7,7 +7,36 @@ import { withoutLongTexts, type Item, type MessageItem } from '../session/contra
 import type { SessionEvent } from '../session/contract/events.ts';
 
 const word = z.object({ text: z.string(), startMs: z.number(), endMs: z.number() });
-const cue = z.object({ kind: z.enum(cueKinds), text: z.string(), startMs: z.number() });
+const speaker = z.object({ id: z.string(), name: z.string() });
+const action = z.object({
+  id: z.string(),
+  name: z.string(),
+  target: z.string().optional(),
+  args: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  written: z.string(),
+  by: speaker.optional(),
+  isOff: z.boolean().optional(),
+});
+const cue = z.object({ kind: z.enum(cueKinds), text: z.string(), startMs: z.number(), action: action.optional() });
+
+/** A change of the world of the client's game. */
+const worldChange = z.object({
+  set: z.record(z.string(), z.string()).optional(),
+  unset: z.array(z.string()).optional(),
+  objects: z
+    .array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        about: z.string().optional(),
+        can: z.array(z.string()).optional(),
+      }),
+    )
+    .optional(),
+  gone: z.array(z.string()).optional(),
+  attention: z.string().nullable().optional(),
+  events: z.array(z.object({ text: z.string(), seenBy: z.array(z.string()).optional() })).optional(),
+});
 
 const itemFacts = { id: z.string(), status: z.enum(['in_progress', 'completed', 'incomplete']) };
 const opaque = { type: z.literal('opaque'), value: z.record(z.string(), z.unknown()) };
@@ -18,7 +47,7 @@ const keptMessage = z.looseObject({
   type: z.literal('message'),
   role: z.enum(['system', 'user', 'assistant']),
   emotion: z.enum(emotions).optional(),
-  speaker: z.object({ id: z.string(), name: z.string() }).optional(),
+  speaker: speaker.optional(),
   cues: z.array(cue).optional(),
   content: z.array(
     z.discriminatedUnion('type', [
@@ -104,7 +133,7 @@ export const lineSchema = z.discriminatedUnion('type', [
         scene: z.string().optional(),
         speaks: z.boolean().optional(),
         maxTokens: z.number().optional(),
-        situation: z.enum(['greeting', 'idle', 'nod']).optional(),
+        situation: z.enum(['greeting', 'idle', 'nod', 'event']).optional(),
         goesOn: z.object({ itemIds: z.array(z.string()), heard: z.string() }).optional(),
       })
       .optional(),
@@ -132,6 +161,7 @@ export const lineSchema = z.discriminatedUnion('type', [
     heardMs: z.number(),
   }),
   z.object({ type: z.literal('deleted'), itemId: z.string() }),
+  z.object({ type: z.literal('world'), change: worldChange }),
 ]);
 
 export type JournalLine = z.infer<typeof lineSchema>;
@@ -166,6 +196,8 @@ function changesOf(event: SessionEvent): JournalLine[] {
     case 'reply-cue':
     case 'reply-ended':
       return changesOfReply(event);
+    case 'world-taken':
+      return [{ type: 'world', change: event.change as Extract<JournalLine, { type: 'world' }>['change'] }];
     case 'item-added':
       return [{ type: 'item', item: keptOf(event.item), after: event.previousItemId }];
     case 'transcript-failed':

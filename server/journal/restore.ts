@@ -1,8 +1,10 @@
+import type { WorldChange } from '../../agents/surroundings.ts';
 import type { Feelings } from '../../agents/feelings.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import { sceneIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
 import { cutToleranceMs } from '../session/contract/responder.ts';
+import { worldAfter, type SessionWorld } from '../session/history/session-world.ts';
 import { Conversation } from '../session/history/conversation.ts';
 import type { RepeatedRequest, ReplyRequest, SpokenPhrase } from '../session/contract/events.ts';
 import { requestAgain, type CutPhrase } from '../session/output/ended-replies.ts';
@@ -61,6 +63,8 @@ export interface RestoredSession {
   readonly told: readonly ToldEvent[];
   /** Ids of utterances that are no items any more: the client sends them again, and they are heard again. */
   readonly unheard: readonly string[];
+  /** The world of the client's game; undefined if it has sent none. */
+  readonly world: WorldChange | undefined;
   /** The reply that is made again, or goes on. */
   readonly reply: ReplyRequest | undefined;
 }
@@ -102,9 +106,17 @@ export function restore(
   const cut = last === undefined ? undefined : requestAgain(found.again.get(last.replyId), last.item, last.cut);
   const owed = last === undefined && owesReply(conversation, session, open) ? { inConversation: true } : undefined;
   const { id, character, model, intent, beta = false, user, owner, bySecret = false } = open;
-  const { sequence, feelings, beforeScene, taken, told } = found;
+  const { sequence, feelings, beforeScene, taken, told, world } = found;
   const identity = { id, character, model, intent, beta, user, owner, bySecret };
-  const state = { session, items: conversation.items, beforeScene, feelings, sequence, openReplies };
+  const state = {
+    session,
+    items: conversation.items,
+    beforeScene,
+    feelings,
+    sequence,
+    openReplies,
+    world: world?.asChange(),
+  };
   return { ...identity, ...state, kept, taken, told, unheard, reply: unheard.length === 0 ? (cut ?? owed) : undefined };
 }
 
@@ -128,6 +140,7 @@ class Found {
   /** Replies of which the client was told; undefined if the journal does not say. */
   announced: Set<string> | undefined;
   taken = new Set<number>();
+  world: SessionWorld | undefined;
   #sceneId: string | null;
 
   constructor(open: LineOf<'open'>) {
@@ -152,6 +165,9 @@ class Found {
         return this.#takeMark(line);
       case 'felt':
         this.feelings = line.feelings;
+        return;
+      case 'world':
+        this.world = worldAfter(this.world, line.change);
         return;
       case 'heard':
         this.heardMs.set(line.replyId, line.heardMs);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { recipeNames } from '../../agents/recipe-names.ts';
+import { actionDoneEvent, actionsSchema, worldEvent } from './game-events.ts';
 import { limits } from './limits.ts';
 
 const id = z.string().min(1).max(limits.idCharacters);
@@ -106,12 +107,13 @@ export const sessionPatchSchema = z.looseObject({
         .optional(),
     })
     .optional(),
-  /** Extension: the prompt recipe, the user whose memories are kept, and the scene to play (null: none). */
+  /** Extension: prompt recipe, user whose memories are kept, scene to play (null: none), actions of a game. */
   x_dramatis: z
     .looseObject({
       recipe: z.enum(recipeNames).optional(),
       user: userName.nullish(),
       scene: z.looseObject({ id: name.min(1) }).nullish(),
+      actions: actionsSchema.nullish(),
     })
     .optional(),
 });
@@ -225,6 +227,8 @@ export const clientEventSchema = z.discriminatedUnion('type', [
     samples: z.number().int().min(0),
     held: z.boolean().optional(),
   }),
+  worldEvent,
+  actionDoneEvent,
   z.looseObject({ type: z.literal('response.cancel'), ...eventId, response_id: id.nullable().optional() }),
 ]);
 

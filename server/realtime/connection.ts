@@ -54,6 +54,7 @@ interface RestoredState {
   /** Ids of those items that date from before the present participants joined. */
   readonly beforeScene: ReadonlySet<string>;
   readonly feelings?: SessionParts['feelings'];
+  readonly world?: SessionParts['world'];
   /** The reply that the restart has cut, to be made again or to go on. */
   readonly reply?: ReplyRequest | undefined;
 }
@@ -104,6 +105,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     items: restored?.items,
     before: restored?.beforeScene,
     feelings: restored?.feelings,
+    world: restored?.world,
     recall: parts.recall,
   });
   const listeners = parts.listen?.({ id, conversation: session.conversation, session: wire }) ?? [];
@@ -254,6 +256,7 @@ function createEncoder(
   };
 }
 
-function encodedSession({ id, audio }: WireSession): EncodedSession & KnownSession {
-  return { id, voice: audio.output.voice, inputFormat: audio.input.format, outputFormat: audio.output.format };
+function encodedSession({ id, audio, x_dramatis: { actions = [] } }: WireSession): EncodedSession & KnownSession {
+  const { input, output } = audio;
+  return { id, voice: output.voice, inputFormat: input.format, outputFormat: output.format, acts: actions.length > 0 };
 }

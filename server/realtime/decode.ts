@@ -11,7 +11,8 @@ import { frameProblem, measureFrame, misplacedMedia, type FrameSize } from './fr
 import type { Client, RateLimitVerdict } from './peer.ts';
 import { itemFromWire, samplesFromBase64 } from './encode.ts';
 import { castOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';
-import { mergeTools, toolboxOf } from './wire-tools.ts';
+import { gameCommand, noReplies } from './wire-game.ts';
+import { asksForTools, mergeTools, toolboxOf } from './wire-tools.ts';
 import { badFormat, mergeSession, oneModality, settingsOf, type WireSession } from './wire-session.ts';
 
 /** The parts of a session that decoding needs. */
@@ -175,6 +176,9 @@ function commandOf(
         heardMs: (event.samples / wireSampleRate) * 1000,
         held: event.held === true,
       };
+    case 'x_dramatis.world':
+    case 'x_dramatis.action_done':
+      return gameCommand(event, context.session);
     case 'response.create':
       if (context.session.type === 'transcription') return noReplies;
       return replyCommand(event.response ?? {}, context);
@@ -226,16 +230,6 @@ function responseEcho({ metadata = null, audio }: WantedResponse): ResponseEcho 
   if (wanted === undefined) return { metadata, format: undefined };
   const format = audioFormatOf(wanted);
   return format === undefined ? badFormat('response.audio.output.format') : { metadata, format };
-}
-
-const noReplies: Problem = {
-  code: 'invalid_intent',
-  message: 'A transcription session makes no responses. Open a session without ?intent=transcription for them.',
-  param: 'type',
-};
-
-function asksForTools(wanted: Parameters<typeof mergeTools>[1]): boolean {
-  return wanted.tools != null || wanted.tool_choice != null || wanted.parallel_tool_calls != null;
 }
 
 const appendType = 'input_audio_buffer.append';

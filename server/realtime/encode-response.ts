@@ -5,6 +5,7 @@ import type { ReplyEnd, SessionEvent } from '../session/contract/events.ts';
 import { type AudioFormat, ReplyAudio } from './audio-format.ts';
 import type { Client } from './peer.ts';
 import { type OutgoingAudio, wireItem } from './encode.ts';
+import { actionEvent } from './wire-game.ts';
 import { wireVisemes, wireSamplesOf } from './wire-visemes.ts';
 
 /** A response that still needs its `response.done`. */
@@ -38,6 +39,8 @@ export interface EncodedSession extends Pick<Client, 'holds' | 'cues' | 'mouth'>
   readonly id: string;
   readonly voice: string;
   readonly outputFormat: AudioFormat;
+  /** The characters may act in the client's game. */
+  readonly acts: boolean;
 }
 
 /** Returns the wire events of one response in the protocol's order: each bracket opens and closes once. */
@@ -88,7 +91,7 @@ export function responseEvents(
     case 'reply-resumed':
       return session.holds === true ? [resumed(event, open, session)] : [];
     case 'reply-cue':
-      return cue(event, session);
+      return event.cue.action === undefined ? cue(event, session) : actionEvent(event);
     case 'reply-ended':
       responses.delete(event.replyId);
       return closeResponse(event, open, session);
@@ -109,7 +112,7 @@ function resumed(
   session: EncodedSession,
 ): WireEvent {
   const told = { type: 'x_dramatis.resume', response_id: replyId, later_ms: Math.round(laterMs) } as const;
-  if (session.mouth === undefined) return told;
+  if (session.mouth === undefined && !session.acts) return told;
   const later = wireSamplesOf(laterMs);
   if (open.mouthUntil !== undefined) open.mouthUntil += later;
   return { ...told, later_samples: later };

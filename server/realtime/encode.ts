@@ -3,6 +3,7 @@ import type { WireEvent, ServerItem } from '../protocol/server-events.ts';
 import { errorObject } from '../session/contract/errors.ts';
 import type { Problem, SessionEvent } from '../session/contract/events.ts';
 import { type AudioFormat, bytesFromSamples, sampleRateOf, samplesFromBytes, type ReplyPiece } from './audio-format.ts';
+import { gameEvent } from './wire-game.ts';
 import { echoOf, sessionIn } from './wire-session.ts';
 import { pcm16FromFloats, concatSamples, floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
 import { resample } from '../../voices/dsp/resampler.ts';
@@ -63,6 +64,9 @@ export function conversationEvents(event: ConversationEvent, session: KnownSessi
       ];
     case 'item-deleted':
       return [{ type: 'conversation.item.deleted', item_id: event.itemId }];
+    case 'world-taken':
+    case 'action-off':
+      return gameEvent(event);
     case 'understood':
     case 'marked':
       return [];
@@ -129,7 +133,7 @@ let random = Buffer.alloc(0);
 let randomUsed = 0;
 
 /** Returns a new id, with OpenAI's prefix for its kind. */
-export function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
+export function newId(kind: 'sess' | 'event' | 'item' | 'resp' | 'act'): string {
   if (randomUsed === random.length) {
     random = randomBytes(64 * idBytes);
     randomUsed = 0;

@@ -1,11 +1,13 @@
 import type { Character } from '../../characters/character.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
+import type { WireAction } from '../protocol/game-events.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { ServerScene, ServerSession } from '../protocol/server-events.ts';
 import type { Problem, SessionEvent } from '../session/contract/events.ts';
 import type { SessionSettings, TurnDetection } from '../session/contract/settings.ts';
 import { audioFormatOf, pcmFormat, type AudioFormat } from './audio-format.ts';
 import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } from './wire-detection.ts';
+import { actionsOf } from './wire-game.ts';
 import { detectionForListener } from './wire-turn-order.ts';
 import { mergeTools, toolboxOf, type WireTools } from './wire-tools.ts';
 
@@ -46,6 +48,8 @@ type Ours = {
   /** The scene that is played; see `wire-scene.ts` for how it changes. */
   readonly scene?: ServerScene;
   readonly recipe?: RecipeName;
+  /** Actions of the client's game. */
+  readonly actions?: readonly WireAction[];
   /** The user whose memories are kept; null: no memories, whatever the client asks. Cannot change once set. */
   readonly user?: string | null;
 };
@@ -153,6 +157,7 @@ export function settingsOf(session: WireSession, character: Character): SessionS
     speed: output.speed,
     toolbox: toolboxOf(session),
     ...(language === undefined ? {} : { language }),
+    ...(session.x_dramatis.actions === undefined ? {} : { actions: actionsOf(session.x_dramatis.actions) }),
     ...(session.x_dramatis.recipe === undefined ? {} : { recipe: session.x_dramatis.recipe }),
     ...(session.max_output_tokens === 'inf' ? {} : { maxTokens: session.max_output_tokens }),
   };
@@ -167,7 +172,12 @@ function mergeOurs(before: Ours, patch: SessionPatch['x_dramatis']): Ours | Prob
   const recipe = patch?.recipe ?? before.recipe;
   const user = patch?.user ?? before.user;
   if (before.user !== undefined && user !== before.user) return otherUser;
-  return { ...(recipe === undefined ? {} : { recipe }), ...(user === undefined ? {} : { user }) };
+  const actions = patch?.actions === null ? [] : (patch?.actions ?? before.actions);
+  return {
+    ...(recipe === undefined ? {} : { recipe }),
+    ...(user === undefined ? {} : { user }),
+    ...(actions === undefined ? {} : { actions }),
+  };
 }
 
 const otherUser: Problem = {

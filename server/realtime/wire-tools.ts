@@ -19,6 +19,11 @@ export function mergeTools(before: WireTools, wanted: WantedTools): WireTools {
   };
 }
 
+/** Returns true if a response sets tools of its own. */
+export function asksForTools({ tools, tool_choice: choice, parallel_tool_calls: parallel }: WantedTools): boolean {
+  return tools != null || choice != null || parallel != null;
+}
+
 /** Returns the functions, which the LLM may call. Tools of other kinds (MCP) are only kept for the client. */
 export function toolboxOf(wire: WireTools): Toolbox {
   const tools = wire.tools.flatMap((tool): Tool[] => {

@@ -64,6 +64,7 @@ export function omniResponder(parts: OmniResponderParts): Responder {
         situation: options.situation,
         sound,
         memories: options.memories,
+        around: options.surroundings?.(character.id),
         near: await nearLast(history, findByEmbedding, options.signal),
       });
       const guard = character.persona === 'instructions' ? () => undefined : openGuardrail(character, history);

@@ -202,7 +202,7 @@ function optionsFor(
     scene: isEnvironment
       ? environmentPrompt(scene, others, participant.languages)
       : [scene.circumstance, options.scene].filter(Boolean).join('\n'),
-    ...(situation === 'unclear' ? { situation } : {}),
+    ...(situation === 'unclear' || situation === 'event' ? { situation } : {}),
   };
 }
 

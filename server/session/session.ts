@@ -1,4 +1,5 @@
 import type { Feelings } from '../../agents/feelings.ts';
+import type { WorldChange } from '../../agents/surroundings.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
@@ -7,6 +8,7 @@ import type { Cast } from './contract/responder.ts';
 import type { ProbeLine } from './input/silence.ts';
 import type { ListeningInput } from './input/utterance.ts';
 import { type SpeakingInput, Speaking } from './output/speaking.ts';
+import { Acting, type ActingInput } from './history/acting.ts';
 import { type PauseJudged, TurnTaking } from './turns/turn-taking.ts';
 import { type VoiceJudged, OwnVoiceDetector } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
@@ -15,7 +17,13 @@ import { Queue } from '../../voices/runtime/streams.ts';
 import { Participants } from './history/participants.ts';
 import type { SessionContext } from './history/context.ts';
 import { Conversation, changeItems, fullProblem, type ItemCommand } from './history/conversation.ts';
-import { type ReplyRequest, type SessionCommand, type SessionEvent, problemEvent } from './contract/events.ts';
+import {
+  type Problem,
+  type ReplyRequest,
+  type SessionCommand,
+  type SessionEvent,
+  problemEvent,
+} from './contract/events.ts';
 import { type VadWindow, type Inbound, Microphone } from './input/microphone.ts';
 import { Listening } from './input/listening.ts';
 import { MessageMarks } from './input/message-marks.ts';
@@ -43,10 +51,15 @@ export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<
   readonly before?: ReadonlySet<string> | undefined;
   /** Feelings of the participants at the end of its last reply, by id. */
   readonly feelings?: Readonly<Record<string, Feelings>> | undefined;
+  /** The world of the client's game in it. */
+  readonly world?: WorldChange | undefined;
 }
 
+/** Longest time for which a reply goes on after an event of the game that breaks it off, to the end of a word. */
+const longestWordMs = 120;
+
 /** Everything that can happen to a session; all of it goes through one queue. */
-type SessionInput = VadWindow | Inbound | ListeningInput | SpeakingInput | PauseJudged | VoiceJudged;
+type SessionInput = VadWindow | Inbound | ListeningInput | SpeakingInput | PauseJudged | VoiceJudged | ActingInput;
 
 /** One conversation: the only writer of its own state, fed by one queue. */
 export class Session {
@@ -63,6 +76,9 @@ export class Session {
   readonly #voices: OwnVoiceDetector | undefined;
   readonly #marks: MessageMarks;
   #settings: SessionSettings;
+  readonly #context: SessionContext<SessionInput>;
+  /** Absent until the client sends a world, or offers actions. */
+  #acting: Acting | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -73,11 +89,13 @@ export class Session {
       ...parts,
       participants: this.#participants,
       conversation: this.conversation,
+      acting: () => this.#acting,
       settings: () => this.#settings,
       stopsAtOnce: () => parts.stopsAtOnce === true,
       emit: (event) => this.#tell(event),
       post: (input) => this.#inputs.push(input),
     };
+    this.#context = context;
     this.#microphone = new Microphone({
       vad: parts.vad,
       clock: parts.clock,
@@ -104,6 +122,8 @@ export class Session {
         this.#reply({ inConversation: true, situation: 'idle' });
       },
     });
+    if (parts.world !== undefined) this.#game().restore(parts.world);
+    if ((parts.settings.actions ?? []).length > 0) this.#game();
   }
 
   /** Queues a command. Commands take effect in the order in which they are sent. */
@@ -132,6 +152,7 @@ export class Session {
     for await (const input of this.#inputs) {
       try {
         this.#handle(input);
+        this.#react();
         if (this.#marks.isDue) this.#tell({ type: 'marked' });
       } catch (fault) {
         this.#parts.onFault(fault);
@@ -141,6 +162,7 @@ export class Session {
     this.#listening.close();
     this.#speaking.close();
     this.#voices?.close();
+    this.#acting?.close();
     this.events.end();
     await taking;
   }
@@ -168,13 +190,15 @@ export class Session {
         return this.#speaking.advance(input.reply, input.step);
       case 'reply-finish':
         return this.#speaking.finish(input.reply, input.failure);
+      case 'due':
+        return input.run();
     }
   }
 
   #obey(command: SessionCommand): void {
     this.#marks.begin(command);
     // A speculative reply is based on a conversation that this command may change.
-    if (!['audio', 'heard', 'item-retrieve'].includes(command.type)) this.#speaking.dropDraft();
+    if (!['audio', 'heard', 'item-retrieve', 'action-done'].includes(command.type)) this.#speaking.dropDraft();
     switch (command.type) {
       case 'audio':
         return; // Already processed by the microphone.
@@ -200,6 +224,10 @@ export class Session {
         return this.#speaking.heard(command);
       case 'item-add':
         return this.#addItem(command);
+      case 'world':
+        return this.#report(this.#game().take(command, this.#turns.floor), command.ref);
+      case 'action-done':
+        return this.#report(this.#game().done(command, this.#turns.floor), command.ref);
       default:
         return this.#changeItem(command);
     }
@@ -231,6 +259,7 @@ export class Session {
       this.#turns.advance({ type: 'utterance-taken' });
     }
     this.#settings = settings;
+    if ((settings.actions ?? []).length > 0) this.#game();
     // No participant speaks for one that has left.
     if (cast !== undefined) this.#speaking.cancel('client_cancelled');
     if (cast !== undefined) this.#participants.change(cast);
@@ -286,11 +315,48 @@ export class Session {
     const fromHistory = request.items === undefined;
     const unclear = (): boolean => this.#listening.takeUnclear() && fromHistory;
     this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear, ...answering });
+    if (request.inConversation) this.#acting?.replied();
+  }
+
+  #game(): Acting {
+    return (this.#acting ??= new Acting(this.#context));
+  }
+
+  /** Lets the character react to the world, as soon as the game's wish and the turns allow it. */
+  #react(): void {
+    const due = this.#acting?.due(this.#turns.floor);
+    if (due === undefined) return;
+    if (due === 'cut') return this.#breakOff();
+    if (fullProblem(this.conversation) !== undefined) return this.#acting?.replied();
+    this.#reply({ inConversation: true, situation: 'event', ...(due === 'reply-if-any' ? { mayPass: true } : {}) });
+  }
+
+  /** Stops the reply after the present word; its line ends with a dash. */
+  #breakOff(): void {
+    this.#acting?.cuts();
+    const reply = this.#speaking.current;
+    const part = reply?.item?.content[0];
+    const stop = (): void => {
+      if (reply === undefined || this.#speaking.current !== reply || this.#turns.floor !== 'character') return;
+      if (part?.type === 'audio') part.breaksOff = true;
+      this.#speaking.cancel('event');
+    };
+    const heardMs = reply?.heardMs ?? 0;
+    const word = part?.type === 'audio' ? part.words.findLast(({ startMs }) => startMs < heardMs) : undefined;
+    const leftMs = Math.min(longestWordMs, (word?.endMs ?? 0) - heardMs);
+    if (leftMs > 0) this.#acting?.after(leftMs, stop);
+    else stop();
   }
 
   #tell(event: SessionEvent): void {
     this.#participants.moods.note(event);
+    if (event.type === 'speech-started' && this.#settings.turnDetection?.interruptsReply === true)
+      this.#acting?.interrupt();
     this.events.push(this.#marks.marked(event));
+  }
+
+  #report(problem: Problem | undefined, ref: string | undefined): void {
+    if (problem !== undefined) this.#tell(problemEvent(problem, ref));
   }
 
   #refuse(code: ErrorCode, message: string, ref: string | undefined): void {

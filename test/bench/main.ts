@@ -17,6 +17,7 @@ const benches: Readonly<
   protocol: () => import('./load/protocol.ts'),
   speculation: () => import('./agents/speculation.ts'),
   simulator: () => import('./simulator.ts'),
+  game: () => import('./agents/game.ts'),
   oracle: () => import('./oracle.ts'),
   walk: () => import('./walk.ts'),
   overhead: () => import('./load/overhead.ts'),

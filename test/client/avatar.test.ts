@@ -85,7 +85,7 @@ it('nods at its word, hands on other actions, and does nothing that nobody heard
   take({ type: 'playback.progress', level: 0, itemId: 'i', responseId: 'r', playedMs: 99 });
   avatar.update(0.2);
   expect(rig.rotation.x).toBe(0);
-  take({ type: 'playback.progress', level: 0, itemId: 'i', responseId: 'r', playedMs: 200 });
+  take({ type: 'playback.progress', level: 0, itemId: 'i', responseId: 'r', playedMs: 201 });
   avatar.update(0.2);
   expect(rig.rotation.x).toBeGreaterThan(0.1);
   expect(acts).toEqual([action('wave', 4_800)]);

@@ -56,7 +56,7 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Sta
       next += 1;
       yield { type: 'reply-source', name: 'fake-mind', ...becauseOf(line) };
       const text = typeof line === 'string' ? line : 'text' in line ? (line.text ?? '') : '';
-      const performance = performanceScript();
+      const performance = performanceScript('spoken', options.surroundings?.('fake').isAction);
       for (const [index, delta] of (text === '' ? [] : text.split(/(?<=\s)/u)).entries()) {
         options.signal.throwIfAborted();
         options.onCost?.({ inputTokens: 3, outputTokens: index + 1 });

@@ -1,5 +1,6 @@
-import type { CharacterAgent, ReplyPart } from '../../agents/agent.ts';
+import type { AgentOptions, CharacterAgent, ReplyPart } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
+import { performanceScript } from '../../agents/output/performance.ts';
 import type { Character } from '../../characters/character.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
@@ -55,7 +56,10 @@ export class SimulatedEngines {
     this.agent = {
       character: { id: 'simulated' } as Character,
       reply: (history, options) =>
-        this.#counted('mind', this.#answer(history, options.signal, options.toolbox !== undefined)),
+        this.#counted(
+          'mind',
+          this.#acted(this.#answer(history, options.signal, options.toolbox !== undefined), options),
+        ),
     };
     this.synthesizer = {
       name: 'simulated',
@@ -127,6 +131,17 @@ export class SimulatedEngines {
     const text = unclear === true ? '' : reader.text;
     const why = { code: 'low_confidence', message: 'Please say that again.' } as const;
     yield { type: 'transcript-final', text, ...(unclear === true ? { unclear: why } : {}) };
+  }
+
+  /** Splits off the actions of a reply, if the client has a game. */
+  async *#acted(parts: AsyncIterable<ReplyPart>, { surroundings }: AgentOptions): AsyncIterable<ReplyPart> {
+    const isAction = surroundings?.(this.agent.character.id).isAction;
+    if (isAction === undefined) return yield* parts;
+    const script = performanceScript('spoken', isAction);
+    const asParts = (performed: ReturnType<typeof script.rest>): ReplyPart[] =>
+      performed.map((part) => (part.type === 'cue' ? part : { ...part, type: 'text-delta' }));
+    for await (const part of parts)
+      yield* part.type === 'text-delta' ? asParts(script.add(part.text)) : [...asParts(script.rest()), part];
   }
 
   async *#answer(history: readonly Message[], signal: AbortSignal, mayCall: boolean): AsyncIterable<ReplyPart> {

@@ -1,4 +1,5 @@
 import type { ClientEvent, Talk, TalkEvent } from '../../server/client/types/api.d.ts';
+import { Moments } from '../../server/client/moments.js';
 import { openTalk } from '../../server/client/open-talk.js';
 import { Loudspeaker } from './loudspeaker.ts';
 import { Microphone } from './microphone.ts';
@@ -12,6 +13,8 @@ import type { Step } from './step.ts';
 const mutedTailMs = 2_000;
 /** Longest time that a person waits for an expected event. */
 const patienceMs = 60_000;
+
+type PlacedEvent = Parameters<ConstructorParameters<typeof Moments>[0]>[0];
 
 interface PersonParts {
   readonly name: string;
@@ -32,11 +35,18 @@ export class Person {
   readonly mouth: Microphone;
   readonly network: Network;
   readonly record = new ClientRecord();
+  /** Actions of the character that took place in the person's game, as their word was heard. */
+  readonly performed: { readonly atMs: number; readonly event: PlacedEvent }[] = [];
+  /** What the game has sent, with its time. */
+  readonly sent: { readonly atMs: number; readonly event: ClientEvent }[] = [];
   /** Events that the person waited for in vain. */
   readonly vain: string[] = [];
   readonly #parts: PersonParts;
   readonly #scheduler: Scheduler;
   readonly #silence: Uint8Array<ArrayBuffer>;
+  readonly #moments = new Moments((event) => {
+    if (event.action_id !== undefined) this.performed.push({ atMs: this.#scheduler.now(), event });
+  });
   #talk: Talk | undefined;
   #speaker: Loudspeaker | undefined;
   #isMuted = false;
@@ -186,6 +196,7 @@ export class Person {
       case 'write':
         return void talk.say(step.text);
       case 'send':
+        this.sent.push({ atMs: this.#scheduler.now(), event: step.event });
         return void talk.send(step.event);
       case 'commit':
         this.#sendRest();
@@ -217,6 +228,7 @@ export class Person {
 
   #take(event: TalkEvent): void {
     this.record.take(event, this.#scheduler.now());
+    this.#moments.take(event);
     if (/^connection\.(closed|refused|replaced)$/u.test(event.type)) this.#isGone = true;
     this.#look();
   }

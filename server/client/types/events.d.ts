@@ -135,6 +135,8 @@ export type ResponseEvent =
       ))
   /** A stage direction, thought or narration, `start_ms` into the item. */
   | Sent<'x_dramatis.cue'>
+  /** An action of the game's offer, at its word; `moments.js` tells when that was heard. */
+  | Sent<'x_dramatis.action'>
   /** Shapes of the mouth, ahead of their sound; `talk.mouth` reads them. */
   | Sent<'x_dramatis.visemes'>
   | Sent<'response.content_part.added'>
@@ -203,6 +205,10 @@ export type ConversationItemEvent = FromServer &
     /** The session is about to reach its time limit. The conversation then continues in a new one. */
     | { readonly type: 'x_dramatis.session_expiring'; readonly expires_in_s: number; readonly expires_at: number }
     | ServerWarning
+    /** A change of the game's world is in effect. */
+    | Sent<'x_dramatis.world_taken'>
+    /** An action that does not take place, or is to stop. */
+    | Sent<'x_dramatis.action_off'>
     | { readonly type: 'error'; readonly error: ServerError }
   );
 

@@ -44,6 +44,11 @@ export const errorTable = {
     'rate_limit_error',
     'Too many responses out of band (`conversation: "none"`) at once. Wait for one to end, or cancel it.',
   ],
+  world_full: [
+    'invalid_request_error',
+    'The world of the game has reached its limit of objects or of tokens, and was not changed. Take something out of it.',
+  ],
+  action_not_found: ['invalid_request_error', 'No recent action has this id.'],
   response_cancel_not_active: [
     'invalid_request_error',
     'No response is in progress, so there is nothing to cancel. This error can be ignored.',

@@ -3,6 +3,7 @@ import type { Violation } from '../../../agents/violation.ts';
 import type { Unclear } from '../../../voices/recognizer.ts';
 import type { MouthMovement, TimedWord } from '../../../voices/synthesizer.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
+import type { WorldChange } from '../../../agents/surroundings.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Cast, RestOfPhrase, ScriptPhrase } from './responder.ts';
@@ -34,9 +35,29 @@ export type SessionCommand = { readonly ref?: string; readonly sequence?: number
     | { readonly type: 'reply-cancel'; readonly id?: string }
     /** How much of a reply the client has played by now; `held`: the position at which it fell silent for a hold. */
     | { readonly type: 'heard'; readonly replyId: string; readonly heardMs: number; readonly held?: boolean }
+    | ({ readonly type: 'world' } & WorldMessage)
+    | ({ readonly type: 'action-done' } & ActionOutcome)
     /** A message that could not be decoded; the session reports it in its place among the other commands. */
     | { readonly type: 'reject'; readonly problem: Problem }
   );
+
+/** How the character is to react: not at all, if it wants to, in any case, or at once, breaking off what it says. */
+export type Respond = 'silent' | 'auto' | 'must' | 'interrupt';
+
+/** A change of the world as the game sends it; the same `id` again does nothing. */
+export interface WorldMessage {
+  readonly id: string | undefined;
+  readonly change: WorldChange;
+  readonly respond: Respond;
+}
+
+/** What became of an action, as the game tells it. */
+export interface ActionOutcome {
+  readonly actionId: string;
+  readonly outcome: 'done' | 'failed' | 'refused' | 'cancelled';
+  readonly note?: string | undefined;
+  readonly respond: Respond;
+}
 
 /** Takes every event of a session in order, but no partial transcripts; the next listener waits for what it returns. */
 export interface SessionListener {
@@ -66,7 +87,9 @@ export interface ReplyRequest {
   readonly toolbox?: Toolbox;
   /** Replaces the conversation's history. */
   readonly items?: readonly Item[];
-  readonly situation?: 'greeting' | 'idle' | 'nod';
+  readonly situation?: 'greeting' | 'idle' | 'nod' | 'event';
+  /** The character may keep silent, after an event of the game. */
+  readonly mayPass?: boolean;
   /** What was said of this reply before a restart of the server cut it. */
   readonly goesOn?: GoesOn;
   /** Returned in `reply-started`, untouched. */
@@ -83,7 +106,13 @@ export interface GoesOn {
 
 export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
 
-export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'content_filter' | 'hung_up';
+export type ReplyReason =
+  | 'turn_detected'
+  | 'client_cancelled'
+  | 'max_output_tokens'
+  | 'content_filter'
+  | 'hung_up'
+  | 'event';
 
 export interface ReplyEnd {
   readonly status: ReplyStatus;
@@ -217,8 +246,26 @@ export type SessionEvent = { readonly taken?: number; readonly kept?: number } &
       readonly item?: MessageItem;
       readonly calls: readonly CallItem[];
     }
+  /** A change of the world is in effect; `change` is what is new to a session that is restored. */
+  | ({ readonly type: 'world-taken'; readonly change: WorldChange } & WorldTaken)
+  /** An action that was told does not take place, or is to stop. */
+  | { readonly type: 'action-off'; readonly actionId: string; readonly because: 'unheard' | 'barge_in' }
   | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string }
 );
+
+/** What a game is told of its change of the world. */
+export interface WorldTaken {
+  readonly id: string | undefined;
+  /** Counts the changes of the session. */
+  readonly revision: number;
+  /** Estimated tokens of the world in the prompt, and how many more it may have. */
+  readonly tokens: number;
+  readonly tokensLeft: number;
+  /** Old events that made way for new ones. */
+  readonly droppedEvents: number;
+  /** What is done, where the wish cannot be followed: after the user, or after what the character is saying. */
+  readonly respond: Respond | 'after_user' | 'after_reply';
+}
 
 /** The phrase that is being said; `fromMs`: where its sound began in all that was sent of the reply, or would have. */
 export interface SpokenPhrase extends ScriptPhrase {

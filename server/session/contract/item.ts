@@ -16,6 +16,8 @@ export interface SpokenContent {
   words: TimedWord[];
   /** Assistant only: the part that was spoken a second time. */
   repeat?: Repeat;
+  /** Assistant only: an event of the game broke it off, so what was heard ends with a dash. */
+  breaksOff?: true;
 }
 
 /** Repetition after a hold: the reply resumes from the start of a clause, after all that had been sent. */
@@ -195,6 +197,23 @@ export function soundToHear(item: Item): SpokenContent | undefined {
 /** A stage direction, and when it takes place in the audio of its item; 0 in written text. */
 export interface PlacedCue extends Cue {
   readonly startMs: number;
+  /** Set if it is an action that the game offered. */
+  readonly action?: PlacedAction | undefined;
+}
+
+/** An action of the game's offer, as a character has chosen it. */
+export interface PlacedAction {
+  readonly id: string;
+  readonly name: string;
+  /** Id of an object of the world, or of a person. */
+  readonly target?: string | undefined;
+  readonly args: Readonly<Record<string, string | number | boolean>>;
+  /** The form in which a chat model writes it, without its brackets. */
+  readonly written: string;
+  /** The participant that acts, in a scene. */
+  readonly by?: Speaker | undefined;
+  /** True if the reply was cut before its word was heard: it does not take place. */
+  isOff?: boolean | undefined;
 }
 
 /** A stage direction that takes place after this many letters of the reply; see `lettersIn`. */

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 /** A session's way out: time, ids, faults. */
 export interface Ports {
   readonly clock: Clock;
-  readonly newId: (kind: 'item' | 'resp') => string;
+  readonly newId: (kind: 'item' | 'resp' | 'act') => string;
   /** Called with internal faults; they carry no content of the conversation. */
   readonly onFault: (fault: unknown) => void;
 }

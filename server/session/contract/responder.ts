@@ -2,6 +2,7 @@ import type { Circumstance, Cost, ReplyPart, Situation } from '../../../agents/a
 import type { Feelings } from '../../../agents/feelings.ts';
 import type { Message, Sampling } from '../../../agents/chat.ts';
 import type { RecipeName } from '../../../agents/recipe-names.ts';
+import type { SurroundingsOf } from '../../../agents/surroundings.ts';
 import type { Violation } from '../../../agents/violation.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { AudioFrame } from '../../../voices/audio.ts';
@@ -58,6 +59,8 @@ export interface ReplyOptions extends CallOptions {
   readonly heard?: string;
   /** The phrase at whose middle that ends: its rest is said first. */
   readonly rest?: RestOfPhrase | undefined;
+  /** What surrounds a character in the client's game, by its id; absent if there is no game. */
+  readonly surroundings?: SurroundingsOf | undefined;
   /** Tools that the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: TurnTimings;

@@ -1,4 +1,5 @@
 import type { RecipeName } from '../../../agents/recipe-names.ts';
+import type { OfferedAction } from '../../../agents/output/offered-actions.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { EndpointingTimeouts } from '../../../voices/turn-detector.ts';
 
@@ -22,6 +23,8 @@ export interface SessionSettings {
   readonly recipe?: RecipeName;
   /** Tools that the character may call; absent: none. */
   readonly toolbox?: Toolbox;
+  /** Actions that the game offers to the characters; absent: none. */
+  readonly actions?: readonly OfferedAction[];
 }
 
 /** How the server detects the user's turns. */

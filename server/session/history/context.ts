@@ -4,6 +4,7 @@ import type { TurnDetector } from '../../../voices/turn-detector.ts';
 import type { SessionEvent } from '../contract/events.ts';
 import type { Bounds, Ports } from '../contract/ports.ts';
 import type { SessionSettings } from '../contract/settings.ts';
+import type { Acting } from './acting.ts';
 import type { Conversation } from './conversation.ts';
 import type { Participants } from './participants.ts';
 
@@ -16,6 +17,8 @@ export interface SessionContext<Input = never> extends Ports, Bounds {
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
   readonly participants: Pick<Participants, 'items' | 'moods' | 'cast'>;
+  /** The client's game; undefined if it has none. */
+  readonly acting: () => Acting | undefined;
   /** True if the client falls silent as soon as it is told that a reply is held. */
   readonly stopsAtOnce: () => boolean;
   readonly emit: (event: SessionEvent) => void;

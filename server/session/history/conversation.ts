@@ -1,3 +1,4 @@
+import { endsSentence } from '../../../agents/output/emotion-tags.ts';
 import type { TimedWord } from '../../../voices/synthesizer.ts';
 import {
   type SpokenContent,
@@ -8,10 +9,8 @@ import {
   withoutLongTexts,
   lengthOf,
   textOf,
-  type CallItem,
 } from '../contract/item.ts';
 import type { Problem, SessionCommand, SessionEvent } from '../contract/events.ts';
-import type { Message } from '../../../agents/chat.ts';
 
 /** Total size of the pictures kept for `retrieve`: one of the largest that a client may send. */
 const keptPictureCharacters = 16 * 1024 * 1024;
@@ -28,6 +27,8 @@ export class Conversation {
   readonly keptAudioMs: number;
   /** Parts before truncation: the client may report the exact position after the server had to guess it. */
   readonly #uncut = new WeakMap<SpokenContent, SpokenContent>();
+  /** Called when a spoken item was truncated, perhaps again; `isFinal`: as the client says. */
+  onCut: ((item: MessageItem, isFinal: boolean) => void) | undefined;
 
   /** `items`: history to continue. Audio older than the last `keptAudioMs` is forgotten; its text stays. */
   constructor(keptAudioMs: number, items: readonly Item[] = []) {
@@ -99,11 +100,17 @@ export class Conversation {
       this.#uncut.set(part, uncut);
       const heard = uncut.words.filter((word) => soundsAtMs(word, heardMs, uncut.repeat) < heardMs);
       const text = heard.map((word) => word.text).join('');
-      if (uncut.words.length > 0 || heardMs === 0) part.transcript = text.trimEnd();
+      if (uncut.words.length > 0 || heardMs === 0) part.transcript = uncut.breaksOff ? brokenOff(text) : text.trimEnd();
       part.words = heard;
       part.durationMs = Math.min(heardMs, uncut.durationMs);
       part.audio = cutAudio(uncut.audio, Math.round((heardMs / 1000) * part.sampleRate));
     }
+    for (const { action, startMs } of item.cues ?? []) {
+      if (action === undefined) continue;
+      const isLast = startMs >= uncut.durationMs - 1 && heardMs >= startMs - 1;
+      action.isOff = !isLast && soundsAtMs({ startMs: startMs + fadeMs }, heardMs, uncut.repeat) >= heardMs;
+    }
+    this.onCut?.(item, isFinal);
     if (isFinal) this.#uncut.delete(part);
     return Math.round(part.durationMs);
   }
@@ -143,8 +150,17 @@ export class Conversation {
   }
 }
 
+/** Clients fade out where they stop: an action of a word that begins in these milliseconds does not take place. */
+const fadeMs = 6;
+
+/** Returns what was heard of a line that was broken off: with a dash, unless that was a whole sentence. */
+function brokenOff(text: string): string {
+  const said = text.trimEnd();
+  return said === '' || endsSentence(said) ? said : `${said.replace(/\p{P}+$/u, '')}—`;
+}
+
 /** Returns when a word plays, for a listener who has heard the item up to `heardMs`. */
-function soundsAtMs({ startMs }: TimedWord, heardMs: number, repeat: Repeat | undefined): number {
+function soundsAtMs({ startMs }: Pick<TimedWord, 'startMs'>, heardMs: number, repeat: Repeat | undefined): number {
   if (repeat === undefined || heardMs <= repeat.untilMs) return startMs;
   return startMs >= repeat.fromMs && startMs < repeat.untilMs ? startMs + repeat.laterMs : startMs;
 }
@@ -250,49 +266,4 @@ function truncate(
 
 function notFound(id: string, param: string): Problem {
   return { code: 'item_not_found', message: `There is no item with the id "${id.slice(0, 64)}".`, param };
-}
-
-const noResultYet = 'There is no result yet.';
-
-/**
- * Builds the history for the LLM: oldest first, without messages that have no words. A tool call stands directly before
- * its result. A call without a result says so, so that it is not repeated; a result without its call is left out.
- */
-export function messagesOf(items: readonly Item[]): Message[] {
-  const outputs = new Map(items.flatMap((item) => (item.type === 'call-output' ? [[item.callId, item.output]] : [])));
-  const messages: Message[] = [];
-  let calls: CallItem[] = [];
-  const closeCalls = (): void => {
-    if (calls.length > 0) messages.push(...answered(calls, outputs));
-    calls = [];
-  };
-  for (const item of items) {
-    // Adjacent calls were made at once.
-    if (item.type === 'call') calls.push(item);
-    else if (item.type !== 'opaque') closeCalls();
-    if (item.type !== 'message') continue;
-    const text = textOf(item);
-    if (text === '') continue;
-    if (item.role !== 'assistant' || item.speaker === undefined) messages.push({ role: item.role, text });
-    else messages.push({ role: 'assistant', name: item.speaker.name, text: withActions(item, text) });
-  }
-  closeCalls();
-  return messages;
-}
-
-/** Puts actions, which others saw, before the words, which they heard. */
-function withActions({ cues = [] }: MessageItem, text: string): string {
-  const actions = cues.filter(({ kind }) => kind === 'action').map((cue) => `(${cue.text})`);
-  return [...actions, text].join(' ');
-}
-
-function answered(calls: readonly CallItem[], outputs: ReadonlyMap<string, string>): Message[] {
-  return [
-    {
-      role: 'assistant',
-      text: '',
-      calls: calls.map(({ callId, name, arguments: text }) => ({ callId, name, arguments: text })),
-    },
-    ...calls.map(({ callId }): Message => ({ role: 'tool', callId, text: outputs.get(callId) ?? noResultYet })),
-  ];
 }

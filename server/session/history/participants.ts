@@ -1,6 +1,7 @@
+import type { Message } from '../../../agents/chat.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { Conversation } from './conversation.ts';
-import { type Item, textOf, type MessageItem, type Speaker } from '../contract/item.ts';
+import { type CallItem, type Item, textOf, type MessageItem, type PlacedCue, type Speaker } from '../contract/item.ts';
 import type { Cast } from '../contract/responder.ts';
 import { feel, rounded, type FeltEvent } from '../../../agents/scene/feel.ts';
 import { calmFeelings, type Feelings } from '../../../agents/feelings.ts';
@@ -139,4 +140,71 @@ export class Moods {
       this.#feelings.set(id, feel(feelings, { type: 'time', ms: nowMs - this.#atMs }));
     this.#atMs = nowMs;
   }
+}
+
+const noResultYet = 'There is no result yet.';
+
+/**
+ * Builds the history for the LLM: oldest first, without messages that have no words. A tool call stands directly before
+ * its result. A call without a result says so, so that it is not repeated; a result without its call is left out.
+ */
+export function messagesOf(items: readonly Item[]): Message[] {
+  const outputs = new Map(items.flatMap((item) => (item.type === 'call-output' ? [[item.callId, item.output]] : [])));
+  const messages: Message[] = [];
+  let calls: CallItem[] = [];
+  const closeCalls = (): void => {
+    if (calls.length > 0) messages.push(...answered(calls, outputs));
+    calls = [];
+  };
+  for (const item of items) {
+    // Adjacent calls were made at once.
+    if (item.type === 'call') calls.push(item);
+    else if (item.type !== 'opaque') closeCalls();
+    if (item.type !== 'message') continue;
+    const text = textOf(item);
+    if (text === '') continue;
+    const { role, speaker } = item;
+    if (role !== 'assistant') messages.push({ role, text });
+    else messages.push({ role, ...(speaker && { name: speaker.name }), text: actedText(item, text) });
+  }
+  closeCalls();
+  return messages;
+}
+
+function answered(calls: readonly CallItem[], outputs: ReadonlyMap<string, string>): Message[] {
+  return [
+    {
+      role: 'assistant',
+      text: '',
+      calls: calls.map(({ callId, name, arguments: text }) => ({ callId, name, arguments: text })),
+    },
+    ...calls.map(({ callId }): Message => ({ role: 'tool', callId, text: outputs.get(callId) ?? noResultYet })),
+  ];
+}
+
+/**
+ * Returns the text of a character's message as a chat model reads it: its actions in the game stand where they took
+ * place; in a scene, all actions, which the others saw, stand before the words, which they heard.
+ */
+function actedText(item: MessageItem, text: string): string {
+  const seen = (item.cues ?? []).filter(({ kind, action }) => kind === 'action' && action?.isOff !== true);
+  const part = item.content[0];
+  const words = part?.type === 'audio' && item.content.length === 1 ? part.words : [];
+  const isPlaced = ({ action, startMs }: PlacedCue): boolean =>
+    action !== undefined && (words[0]?.startMs ?? 0) < startMs;
+  const first = seen.filter((cue) => !isPlaced(cue) && (cue.action ?? item.speaker) !== undefined);
+  const placed = seen.filter(isPlaced);
+  if (placed.length === 0) return [...first.map(writtenCue), text].join(' ');
+  let told = '';
+  for (const word of words) {
+    for (const cue of placed.splice(0, placed.filter(({ startMs }) => startMs <= word.startMs).length))
+      told = `${told.trimEnd()} ${writtenCue(cue)} `;
+    told += word.text;
+  }
+  const dash = text.endsWith('—') && !told.trimEnd().endsWith('—') ? '—' : '';
+  return [...first.map(writtenCue), told.trim() + dash, ...placed.map(writtenCue)].join(' ');
+}
+
+function writtenCue({ text, action }: PlacedCue): string {
+  return `(${action?.written ?? text})`;
 }

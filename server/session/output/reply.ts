@@ -150,7 +150,7 @@ export class Reply {
     history: readonly Message[],
     settings: SessionSettings,
     situation: Situation | undefined,
-    knowing: Pick<ReplyOptions, 'feelings' | 'feelingsOf' | 'memories' | 'passesUser'>,
+    knowing: Pick<ReplyOptions, 'feelings' | 'feelingsOf' | 'memories' | 'passesUser' | 'surroundings'>,
   ): AsyncIterable<ReplyStep> {
     const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
     const toolbox = this.request.toolbox ?? settings.toolbox;

@@ -4,12 +4,11 @@ import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
 import type { CallItem, MessageItem, Sounded, PlacedCue } from '../contract/item.ts';
 import type { Problem, ReplyReason, ReplyRequest, ReplyStatus, SessionCommand } from '../contract/events.ts';
-import { repeatedRequest } from './ended-replies.ts';
+import { EndedReplies, repeatedRequest } from './ended-replies.ts';
 import { SpeculativeReplies } from './speculative-replies.ts';
-import { EndedReplies } from './ended-replies.ts';
 import { Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from '../history/context.ts';
-import { messagesOf } from '../history/conversation.ts';
+import { messagesOf } from '../history/participants.ts';
 import type { TurnTimings } from '../contract/turn-timings.ts';
 
 /** Grace time after the end of a reply in which its echo may still arrive. */
@@ -208,7 +207,7 @@ export class Speaking {
     if (!this.#running.delete(reply)) return;
     this.#waiting.delete(reply);
     const problem = failure === undefined ? undefined : problemOf(failure);
-    if (problem === undefined && !reply.aborted) this.#tellCues(reply, reply.cues.rest(reply.spokenMs));
+    if (problem === undefined && !reply.aborted) this.#tellCues(reply, reply.cues.rest(reply.spokenMs), reply.spokenMs);
     const end = reply.end(this.#context.participants.moods, problem);
     this.#closeItem(reply, end.status);
     if (reply.item !== undefined) this.ended.add(reply, reply.item, end.status === 'cancelled');
@@ -223,6 +222,7 @@ export class Speaking {
 
   async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {
     const { participants, settings, post, recall } = this.#context;
+    const around = { surroundings: this.#context.acting()?.surroundings(reply.request) };
     try {
       const { goesOn } = reply.request;
       // What a restart has cut of this reply is not said before it, but by it.
@@ -234,7 +234,7 @@ export class Speaking {
       const feelings = participants.moods.now(undefined, given?.at(-1)?.text);
       const feelingsOf = (id: string): Feelings => participants.moods.now(id);
       const passesUser = this.#last?.reply.rest === 'users-turn';
-      const knowing = { feelings, feelingsOf, passesUser, ...(memories.length === 0 ? {} : { memories }) };
+      const knowing = { feelings, feelingsOf, passesUser, ...around, ...(memories.length === 0 ? {} : { memories }) };
       for await (const step of reply.run(participants.cast.responder, history, settings(), situation, knowing))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });
@@ -258,11 +258,11 @@ export class Speaking {
     emit({ type: 'reply-item', replyId: reply.id, item: reply.item, inConversation, previousItemId });
   }
 
-  #tellCues(reply: Reply, cues: readonly PlacedCue[]): void {
-    const { item } = reply;
-    if (item !== undefined && cues.length > 0) item.cues = [...(item.cues ?? []), ...cues];
-    const itemId = item?.id ?? null;
-    for (const cue of cues) this.#context.emit({ type: 'reply-cue', replyId: reply.id, itemId, cue });
+  #tellCues(reply: Reply, placed: readonly PlacedCue[], endMs?: number): void {
+    const { acting, emit } = this.#context;
+    const cues = acting()?.act(reply, placed, endMs) ?? placed;
+    if (reply.item !== undefined && cues.length > 0) reply.item.cues = [...(reply.item.cues ?? []), ...cues];
+    for (const cue of cues) emit({ type: 'reply-cue', replyId: reply.id, itemId: reply.item?.id ?? null, cue });
   }
 
   /** Ends the item of a reply, complete or not. */

@@ -2,7 +2,7 @@ import type { Message } from '../../../agents/chat.ts';
 import { wordsOf } from '../input/overlap-classifier.ts';
 import type { SessionContext } from '../history/context.ts';
 import type { Speculation } from '../contract/events.ts';
-import { messagesOf } from '../history/conversation.ts';
+import { messagesOf } from '../history/participants.ts';
 import { Reply } from './reply.ts';
 import { TurnTimings } from '../contract/turn-timings.ts';
 

@@ -1,5 +1,6 @@
 import { durationMs } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
+import type { Floor } from '../history/acting.ts';
 import type { SessionContext } from '../history/context.ts';
 import { EchoGate } from '../input/echo/echo-guard.ts';
 import type { OwnVoiceDetector } from '../input/echo/echo-voice.ts';
@@ -47,6 +48,14 @@ export class TurnTaking {
 
   get missesSound(): boolean {
     return needsAudio(this.#turn, this.#policy());
+  }
+
+  /** Whose turn it is to speak; the user's too while a sound over a reply may be words, or their answer is awaited. */
+  get floor(): Floor {
+    const { phase, isReplying, answering } = this.#turn;
+    const isUsers = phase === 'hearing' || phase === 'settling' || phase === 'overlapping' || answering !== undefined;
+    if (isUsers || this.#parts.listening.current !== undefined) return 'user';
+    return isReplying ? 'character' : 'free';
   }
 
   /** Takes a window of the user's audio, and removes the character's own voice from it. */

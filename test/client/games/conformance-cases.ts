@@ -226,6 +226,20 @@ export const cases: Readonly<Record<string, readonly Input[]>> = {
     .text({ type: 'x_dramatis.action_off', action_id: 'act_2', because: 'barge_in' })
     .end(1)
     .also(render(936), render(24)).steps,
+  'acts at once in a reply that says nothing': new Server()
+    .text({ type: 'response.created', response: { id: 'resp_1' } })
+    .text({
+      type: 'x_dramatis.action',
+      response_id: 'resp_1',
+      item_id: null,
+      action_id: 'act_1',
+      name: 'nod',
+      args: {},
+      text: 'nods',
+      start_ms: 0,
+      samples: 0,
+    })
+    .done(1, 'completed').steps,
   'counts as heard what has left the buffers of the engine': new Server()
     .begin(1)
     .of(1, 'x_dramatis.visemes', shapes)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../../agents/agent.ts';
-import { messagesOf } from '../../../server/session/history/conversation.ts';
+import { messagesOf } from '../../../server/session/history/participants.ts';
 import type { Item } from '../../../server/session/contract/item.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';

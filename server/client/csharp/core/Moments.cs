@@ -26,6 +26,12 @@ namespace Dramatis
             {
                 case "x_dramatis.cue":
                 case "x_dramatis.action":
+                    // A reply without words has no item: its actions wait for nothing.
+                    if (told.Text("action_id") != null && told.Text("item_id") == null)
+                    {
+                        onDue(told);
+                        break;
+                    }
                     var at = told.Number("samples") ?? 0;
                     var index = waiting.FindIndex(each => each.At > at);
                     waiting.Insert(index < 0 ? waiting.Count : index, new Moment { At = at, Event = told });
@@ -43,7 +49,7 @@ namespace Dramatis
 
         public void Heard(string itemId, string responseId, double samples)
         {
-            var due = waiting.FindAll(each => each.At <= samples && IsIn(each.Event, itemId, responseId));
+            var due = waiting.FindAll(each => each.At < samples && IsIn(each.Event, itemId, responseId));
             waiting.RemoveAll(due.Contains);
             foreach (var each in due) onDue(each.Event);
         }

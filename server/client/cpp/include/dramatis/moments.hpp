@@ -19,6 +19,8 @@ public:
     void take(const Json& told) {
         const std::string& type = told["type"].text();
         if (type == "x_dramatis.cue" || type == "x_dramatis.action") {
+            // A reply without words has no item: its actions wait for nothing.
+            if (!told["action_id"].isNull() && told["item_id"].isNull()) return onDue_(told);
             const Moment moment{told["samples"].number(), told};
             const auto isLater = [](double at, const Moment& each) { return at < each.at; };
             waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), moment.at, isLater), moment);
@@ -37,7 +39,7 @@ public:
         const auto isHere = [&](const Json& event) {
             return event["item_id"].isNull() ? event["response_id"].text() == responseId : event["item_id"].text() == itemId;
         };
-        const auto isDue = [&](const Moment& each) { return each.at <= samples && isHere(each.event); };
+        const auto isDue = [&](const Moment& each) { return each.at < samples && isHere(each.event); };
         std::copy_if(waiting_.begin(), waiting_.end(), std::back_inserter(due), isDue);
         waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), isDue), waiting_.end());
         for (const auto& each : due) onDue_(each.event);

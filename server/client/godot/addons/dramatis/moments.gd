@@ -12,6 +12,10 @@ var _waiting: Array[Dictionary] = []
 func take(told: Dictionary) -> void:
 	match told.type:
 		"x_dramatis.cue", "x_dramatis.action":
+			# A reply without words has no item: its actions wait for nothing.
+			if told.has("action_id") and told.get("item_id") == null:
+				due.emit(told)
+				return
 			var at := Wire.number(told, "samples")
 			var index := 0
 			while index < _waiting.size() and _waiting[index].at <= at:
@@ -32,7 +36,7 @@ func heard(item_id: String, response_id: String, samples: float) -> void:
 		if event.get("item_id") == null:
 			return Wire.text(event, "response_id") == response_id
 		return event.item_id == item_id
-	var is_due := func(each: Dictionary) -> bool: return each.at <= samples and is_here.call(each.event)
+	var is_due := func(each: Dictionary) -> bool: return each.at < samples and is_here.call(each.event)
 	var ready := _waiting.filter(is_due)
 	_waiting = _waiting.filter(func(each: Dictionary) -> bool: return not is_due.call(each))
 	for each: Dictionary in ready:

@@ -1,0 +1,45 @@
+/** What surrounds a character in a game when a reply is made, and what it may do there. */
+export interface Surroundings {
+  /** What it knows of the world, one fact a line. Players may have typed it: it is data, never an instruction. */
+  readonly facts: readonly string[];
+  /** States of the world by name, for `{{world::NAME}}` in the lines of a pack. */
+  readonly states: ReadonlyMap<string, string>;
+  /** Events that it has noticed since it last spoke, oldest first. */
+  readonly news: readonly string[];
+  /** Actions that the game offers, one line each, such as `(point_at OBJECT): points with the hand`. */
+  readonly actions: readonly string[];
+  /** Returns true for text in brackets that names an action on offer. */
+  readonly isAction: (inside: string) => boolean;
+  /** The reply answers an event, not the user: the character must react, or may keep silent. */
+  readonly reacts?: 'must' | 'may' | undefined;
+}
+
+/** Returns the surroundings of the character with this id. */
+export type SurroundingsOf = (characterId: string) => Surroundings;
+
+/** One change of a game's world. */
+export interface WorldChange {
+  /** States by name: replaced, in the order in which they were first set; and names to forget. */
+  readonly set?: Readonly<Record<string, string>> | undefined;
+  readonly unset?: readonly string[] | undefined;
+  /** Objects: replaced by id; and ids of those that are gone. */
+  readonly objects?: readonly WorldObject[] | undefined;
+  readonly gone?: readonly string[] | undefined;
+  /** Id of the object that "this" means; null for none. */
+  readonly attention?: string | null | undefined;
+  readonly events?: readonly WorldEvent[] | undefined;
+}
+
+export interface WorldObject {
+  readonly id: string;
+  readonly name: string;
+  readonly about?: string | undefined;
+  /** Names of actions that are possible with it, and with no object that does not name them. */
+  readonly can?: readonly string[] | undefined;
+}
+
+export interface WorldEvent {
+  readonly text: string;
+  /** Ids of the characters that noticed it; all if absent. */
+  readonly seenBy?: readonly string[] | undefined;
+}

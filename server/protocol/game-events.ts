@@ -1,0 +1,98 @@
+import { z } from 'zod';
+
+/** Id or name of something in a game. */
+const id = z.string().min(1).max(64);
+
+const responds = z.enum(['silent', 'auto', 'must', 'interrupt']).default('silent');
+
+const eventId = { event_id: z.string().max(512).optional() };
+
+/** JSON schema of one argument of an action. */
+const argument = z.looseObject({
+  type: z.enum(['string', 'number', 'integer', 'boolean']).optional(),
+  enum: z
+    .array(z.union([z.string().max(64), z.number()]))
+    .min(1)
+    .max(32)
+    .optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+});
+
+const offer = z.looseObject({
+  name: z
+    .string()
+    .max(64)
+    .regex(/^\p{L}[\p{L}\p{N}_-]*$/u),
+  about: z.string().max(200).optional(),
+  aliases: z.array(id).max(8).optional(),
+  target: z.enum(['none', 'object', 'person', 'either']).optional(),
+  when: z.enum(['word', 'end']).optional(),
+  stops_on_barge_in: z.boolean().optional(),
+  args: z
+    .looseObject({
+      properties: z
+        .record(z.string().regex(/^[\p{L}_][\p{L}\p{N}_-]{0,31}$/u), argument)
+        .refine((properties) => Object.keys(properties).length <= 8, { error: 'more than 8 arguments' })
+        .optional(),
+      required: z.array(z.string().max(32)).max(8).optional(),
+    })
+    .optional(),
+});
+
+/** Actions that a game offers to the characters of a session. */
+export const actionsSchema = z
+  .array(offer)
+  .max(64)
+  .refine((offers) => new Set(offers.map(({ name }) => name.toLowerCase())).size === offers.length, {
+    error: 'two actions have the same name',
+  });
+
+/** An action as a client offers it. */
+export type WireAction = z.infer<typeof offer>;
+
+/** A change of the world of a game. */
+export const worldEvent = z.looseObject({
+  type: z.literal('x_dramatis.world'),
+  ...eventId,
+  id: id.optional(),
+  set: z
+    .record(id, z.union([z.string().max(500), z.number(), z.boolean()]))
+    .refine((states) => Object.keys(states).length <= 200, { error: 'more than 200 states' })
+    .optional(),
+  unset: z.array(id).max(200).optional(),
+  objects: z
+    .array(
+      z.looseObject({
+        id,
+        name: z.string().min(1).max(100),
+        about: z.string().max(300).optional(),
+        can: z.array(id).max(16).optional(),
+      }),
+    )
+    .max(200)
+    .optional(),
+  gone: z.array(id).max(200).optional(),
+  attention: id.nullable().optional(),
+  events: z
+    .array(z.looseObject({ text: z.string().min(1).max(500), seen_by: z.array(id).max(32).optional() }))
+    .max(20)
+    .optional(),
+  respond: responds,
+});
+
+/** What became of an action. */
+export const actionDoneEvent = z.looseObject({
+  type: z.literal('x_dramatis.action_done'),
+  ...eventId,
+  action_id: z.string().min(1).max(128),
+  outcome: z.enum(['done', 'failed', 'refused', 'cancelled']),
+  note: z.string().max(500).optional(),
+  respond: responds,
+});
+
+/** The change of the world in a client's event. */
+export type WireWorld = z.infer<typeof worldEvent>;
+
+/** The outcome of an action in a client's event. */
+export type WireOutcome = z.infer<typeof actionDoneEvent>;
