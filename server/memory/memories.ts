@@ -38,6 +38,37 @@ export interface MemoriesParts {
   readonly onBack?: () => void;
 }
 
+/** Memories of the open sessions, and of ended ones whose last turns are not stored yet. */
+class Followed {
+  readonly #memories = new Set<SessionMemory>();
+
+  get unkept(): number {
+    return [...this.#memories].reduce((sum, memory) => sum + memory.unkept, 0);
+  }
+
+  add(memory: SessionMemory): void {
+    this.#memories.add(memory);
+  }
+
+  /** Lets go of ended sessions. */
+  tidy(): void {
+    const ended = [...this.#memories].filter(({ hasEnded }) => hasEnded);
+    const waiting = ended.filter(({ unkept }) => unkept > 0).slice(-mostWaiting);
+    for (const memory of ended) if (!waiting.includes(memory)) this.#memories.delete(memory);
+  }
+
+  /** Stores what could not be stored before. */
+  async retry(): Promise<void> {
+    await Promise.all([...this.#memories].map((memory) => memory.retry()));
+    this.tidy();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#memories].map((memory) => memory.close()));
+    await this.retry();
+  }
+}
+
 /** Ended sessions whose last turns wait for the database; beyond that, the oldest are lost. */
 const mostWaiting = 1_000;
 
@@ -49,15 +80,11 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
       'off',
       new MemoryError('memory_off', 'Memory is disabled on this server. Enable it with DRAMATIS_MEMORY.'),
     );
-  const followed = new Set<SessionMemory>();
-  const retry = async (memory: SessionMemory): Promise<void> => {
-    await memory.retry();
-    if (memory.hasEnded && memory.unkept === 0) followed.delete(memory);
-  };
+  const followed = new Followed();
   const onChange = (isThere: boolean, fault?: unknown): void => {
     if (!isThere) return onFault(fault);
     onBack?.();
-    for (const memory of followed) void retry(memory);
+    void followed.retry();
   };
   let opened: Opened;
   try {
@@ -79,7 +106,7 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
     },
     store,
     get unkept() {
-      return [...followed].reduce((sum, memory) => sum + memory.unkept, 0);
+      return followed.unkept;
     },
     follow(owner, { id: character }, told) {
       const memory: SessionMemory = new SessionMemory({
@@ -91,9 +118,7 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
         ...told,
         onTurn: (bond) => summaries.consider(bond),
         onEnd(bond) {
-          if (memory.unkept === 0) followed.delete(memory);
-          const waiting = [...followed].filter(({ hasEnded }) => hasEnded);
-          for (const oldest of waiting.slice(0, -mostWaiting)) followed.delete(oldest);
+          followed.tidy();
           if (bond !== undefined) summaries.consider(bond, true);
         },
       });
@@ -101,8 +126,7 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
       return memory;
     },
     async close() {
-      await Promise.all([...followed].map((memory) => memory.close()));
-      await Promise.all([...followed].map(retry));
+      await followed.close();
       await summaries.close();
       await store.close();
     },

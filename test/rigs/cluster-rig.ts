@@ -84,15 +84,20 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** A real PostgreSQL on a loopback port. What is committed survives its end, though not that of the machine. */
-export async function startPostgres(): Promise<TestPostgres> {
+/** A real PostgreSQL on a loopback port. What is committed survives its end; with `fsync`, also that of the machine. */
+export async function startPostgres({ fsync = false } = {}): Promise<TestPostgres> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-postgres-run-'));
   const data = path.join(folder, 'data');
   const user = unprivileged();
   spawnSync('cp', ['-a', await postgresTemplate(), data]);
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? 0);
   const port = await freePort();
-  const settings = ['fsync=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=16MB'];
+  const settings = [
+    `fsync=${fsync ? 'on' : 'off'}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'shared_buffers=16MB',
+  ];
   const options = ['-D', data, '-p', `${port}`, ...settings.flatMap((setting) => ['-c', setting])];
   let child: ChildProcess;
   let exited: Promise<unknown>;

@@ -210,6 +210,9 @@ function withoutNul(text: string): string {
   return text.replaceAll('\0', '\uFFFD');
 }
 
+/** Number of the type `int8`. */
+const int8 = 20;
+
 /** 64-bit integers as numbers: ids, counts and times are all far below 2^53. */
 const getTypeParser = ((oid: number, format: 'text') =>
-  oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser;
+  oid === int8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser;

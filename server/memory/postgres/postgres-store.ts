@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Copyable } from '../store/copied.ts';
 import { operations, type ArgsOf, type AsyncStore, type ResultOf } from '../store/operations.ts';
+import type { UserKey } from '../store/record.ts';
 import { ofMemoryKey } from '../store/rows.ts';
 import { all, get, run, type Steps } from '../store/steps.ts';
 import { Link, type LinkParts } from './link.ts';
@@ -49,17 +50,7 @@ export async function openPostgresStore(parts: Omit<LinkParts, 'open'>): Promise
     await link.close();
     throw fault;
   }
-  const reading =
-    <Name extends Exclude<keyof AsyncStore, 'close' | 'erase'>>(name: Name, withinMs = requestMs) =>
-    (...args: ArgsOf<Name>): Promise<ResultOf<Name>> =>
-      link.read(stepsOf(name, args), withinMs);
-  const writing =
-    <Name extends 'record' | 'correct' | 'remove' | 'keepEmbedding'>(name: Name, withinMs = requestMs) =>
-    (...args: ArgsOf<Name>): Promise<ResultOf<Name>> => {
-      const [person] = args;
-      const begin = typeof person === 'string' ? '' : lockOf([person]);
-      return link.transaction(begin, stepsOf(name, args), withinMs);
-    };
+  const { reading, writing } = waysOf(link);
   return {
     get isThere() {
       return link.isThere;
@@ -94,26 +85,43 @@ export async function openPostgresStore(parts: Omit<LinkParts, 'open'>): Promise
     move: (from, to) => link.transaction(lockOf([from, to]), operations.move(from, to), requestMs),
     outgrown: (bond) => link.transaction('', claimed(bond, node), requestMs),
     summarise: (bond, made) => link.transaction(lockOf([bond]), summarised(bond, made), requestMs),
-    async erase(person, character) {
-      let [count, erased] = [0, 0];
-      do {
-        erased = await link.transaction(lockOf([person]), operations.erase(person, character, eraseCount), requestMs);
-        count += erased;
-      } while (erased > 0);
-      const unclaim = run(`DELETE FROM claims WHERE owner = ? AND "user" = ?`, person.owner, person.user);
-      await link.read(unclaim, requestMs);
-      // Outside a transaction; what an operator may not vacuum, autovacuum does.
-      const vacuum = 'VACUUM turns, facts, summaries, points, claims';
-      await link.use(vacuumMs, (client) => client.query(vacuum));
-      return count;
-    },
+    erase: (person, character) => erase(link, person, character),
     close: () => link.close(),
   };
 }
 
+/** Operations that run as they are, and those that lock their user. */
+function waysOf(link: Link) {
+  return {
+    reading:
+      <Name extends Exclude<keyof AsyncStore, 'close' | 'erase'>>(name: Name, withinMs = requestMs) =>
+      (...args: ArgsOf<Name>): Promise<ResultOf<Name>> =>
+        link.read(stepsOf(name, args), withinMs),
+    writing:
+      <Name extends 'record' | 'correct' | 'remove' | 'keepEmbedding'>(name: Name, withinMs = requestMs) =>
+      (...args: ArgsOf<Name>): Promise<ResultOf<Name>> => {
+        const [person] = args;
+        const begin = typeof person === 'string' ? '' : lockOf([person]);
+        return link.transaction(begin, stepsOf(name, args), withinMs);
+      },
+  };
+}
+
+async function erase(link: Link, person: UserKey, character?: string): Promise<number> {
+  let [count, erased] = [0, 0];
+  do {
+    erased = await link.transaction(lockOf([person]), operations.erase(person, character, eraseCount), requestMs);
+    count += erased;
+  } while (erased > 0);
+  await link.read(run('DELETE FROM claims WHERE owner = ? AND "user" = ?', person.owner, person.user), requestMs);
+  // Outside a transaction. Rows also live on in the log, in replicas and in backups, until these expire.
+  await link.use(vacuumMs, (client) => client.query('VACUUM turns, facts, summaries, points, claims'));
+  return count;
+}
+
 function resetIds(table: string): string {
-  const sequence = `pg_get_serial_sequence('${table}', 'id')`;
-  return `SELECT setval(${sequence}, greatest(max(id), nextval(${sequence}))) FROM ${table} HAVING count(*) > 0`;
+  const sequence = `${table}_id_seq`;
+  return `SELECT setval('${sequence}', greatest(max(id), (SELECT last_value FROM ${sequence}))) FROM ${table} HAVING count(*) > 0`;
 }
 
 function stepsOf<Name extends keyof typeof operations>(name: Name, args: ArgsOf<Name>): Steps<ResultOf<Name>> {

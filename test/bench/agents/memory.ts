@@ -89,7 +89,7 @@ async function* during(
 }
 
 /** Concurrent conversations; one in four turns is Eve's. */
-async function keep(thread: AsyncStore, count: number): Promise<number[]> {
+export async function keep(thread: AsyncStore, count: number): Promise<number[]> {
   const keepMs: number[] = [];
   const talk = async (talker: number): Promise<void> => {
     for (let index = talker; index < count; index += talkers)
@@ -107,7 +107,10 @@ async function keepOne(thread: AsyncStore, user: string, item: string, index: nu
   return performance.now() - began;
 }
 
-async function recalling(store: AsyncStore): Promise<{ readonly openMs: number[]; readonly recallMs: number[] }> {
+/** Times of beginning a talk, and of recalling for a remark, in milliseconds. */
+export async function recalling(
+  store: AsyncStore,
+): Promise<{ readonly openMs: number[]; readonly recallMs: number[] }> {
   const openMs: number[] = [];
   const recallMs: number[] = [];
   for (let round = 0; round < 5; round += 1) {

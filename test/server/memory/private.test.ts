@@ -10,7 +10,7 @@ import { openRecall } from '../../../server/memory/recall.ts';
 import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { attacks } from '../../agents/guardrails/attacks.ts';
 import { asHistory, smallCharacter } from '../../agents/actor/stand-ins.ts';
-import { besides, bob, bond, dataFolder, newStore, say } from '../../rigs/memory-rig.ts';
+import { besides, bob, dataFolder, newStore, say } from '../../rigs/memory-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const character = smallCharacter({});

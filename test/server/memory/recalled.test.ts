@@ -188,8 +188,8 @@ describe('recall by embeddings', () => {
 it('migrates a memory file of an older version and keeps its contents', async () => {
   const file = memoryFile(dataFolder());
   const store = new MemoryStore(file);
-  await store.record(bond, { session: 's', item: 'i', asked: storm, answered: 'Oh.' }, [], 0);
-  await store.close();
+  store.record(bond, { session: 's', item: 'i', asked: storm, answered: 'Oh.' }, [], 0);
+  store.close();
   const old = new DatabaseSync(file);
   old.exec('ALTER TABLE turns DROP COLUMN corrected; ALTER TABLE turns DROP COLUMN extracted; DROP TABLE chores');
   old.exec('DROP TRIGGER turns_corrected; DROP TRIGGER facts_corrected; DROP TABLE points; PRAGMA user_version = 1');
