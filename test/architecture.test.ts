@@ -192,6 +192,16 @@ describe('the architecture', () => {
     expect(sources.filter((file) => /from 'ioredis'/.test(read(file)))).toEqual([`${folder}redis-store.ts`]);
   });
 
+  it('loads PostgreSQL, by one file, only if it is configured', () => {
+    const folder = 'server/memory/postgres/';
+    const eager = imports.filter(
+      ({ from, to, typeOnly, isLazy }) =>
+        to.startsWith(folder) && !typeOnly && !isLazy && !from.startsWith(folder) && !from.startsWith('test/'),
+    );
+    expect(eager).toEqual([]);
+    expect(sources.filter((file) => /from 'pg'/.test(read(file)))).toEqual([`${folder}link.ts`]);
+  });
+
   it('has a README of at most 60 lines in every folder with code', () => {
     expect(readmes.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
     expect(readmes.filter((file) => linesOf(file) > 60)).toEqual([]);

@@ -68,7 +68,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const store = node?.cluster ?? (config.store ? sessionFiles(config.dataDir) : undefined);
   const isResumable =
     node?.isResumable ?? ((token: string): boolean => isOpen(token) || store?.has(hashOf(token)) === true);
-  const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined, node?.counts);
+  const { memories } = parts;
+  const counted = memories?.state === 'off' ? undefined : memories;
+  const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined, node?.counts, counted);
   const onFailedKey = (reason: string): void => metrics.noteFailedKey(reason);
   const relayedAddress = node?.relayedAddress;
   const learnSecret = node?.secrets.learn.bind(node.secrets);

@@ -12,6 +12,7 @@ import { packageVersion } from '../terminal/version.ts';
 import { buildApp } from './app.ts';
 import { LiveSessions } from '../http/live-sessions.ts';
 import { openMemories } from '../memory/memories.ts';
+import { MemoryError } from '../memory/store/record.ts';
 import { watchVoices } from '../telemetry/open-voice-watch.ts';
 import { openTls } from '../tls/credentials.ts';
 import { sweepJournals } from '../journal/journal-file.ts';
@@ -35,8 +36,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const opened = new AsyncDisposableStack();
   try {
     const hasJournals = config.store && config.redisUrl === undefined;
-    if (hasJournals || config.memory || config.tlsDev) makeDataDir(config.dataDir);
-    if (hasJournals || config.memory) opened.defer(lockDataDir(config.dataDir));
+    const hasMemoryFile = config.memory && config.postgresUrl === undefined;
+    if (hasJournals || hasMemoryFile || config.tlsDev) makeDataDir(config.dataDir);
+    if (hasJournals || hasMemoryFile) opened.defer(lockDataDir(config.dataDir));
     return await openServer(config, opened);
   } catch (fault) {
     await opened.disposeAsync();
@@ -60,6 +62,7 @@ async function openServer(config: Config, opened: AsyncDisposableStack): Promise
   const version = packageVersion();
   let logVoiceFault: ((fault: unknown) => void) | undefined;
   const memoryFaults: unknown[] = [];
+  let logMemoryBack: (() => void) | undefined;
   let logMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
   const { otlpEndpoint } = config;
   opened.defer(() => engines.close());
@@ -73,11 +76,16 @@ async function openServer(config: Config, opened: AsyncDisposableStack): Promise
   opened.defer(() => voiceWatch?.close());
   const { chatModel, embedder } = engines;
   const onMemoryFault = (fault: unknown): void => logMemoryFault(fault);
-  const memories = await openMemories({ config, chatModel, embedder, characters, onFault: onMemoryFault });
+  const onBack = (): void => logMemoryBack?.();
+  const memories = await openMemories({ config, chatModel, embedder, characters, onFault: onMemoryFault, onBack });
   opened.defer(() => memories.close());
   const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
   opened.defer(() => app.close());
-  logMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'memory failed');
+  logMemoryFault = (fault) => {
+    const code = fault instanceof MemoryError ? fault.code : undefined;
+    app.log.error({ code, fault: String(fault) }, 'memory failed');
+  };
+  logMemoryBack = () => app.log.info('PostgreSQL answers again; memories are stored');
   for (const fault of memoryFaults) logMemoryFault(fault);
   logVoiceFault = (fault) => app.log.warn({ fault: String(fault) }, 'voice similarity was not measured');
   logCall = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');

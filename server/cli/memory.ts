@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { MemoryError, type Correction, type MemoryRecord, type UserKey } from '../memory/record.ts';
-import { exportOf } from '../memory/exported.ts';
-import { memoryFile, MemoryStore } from '../memory/store.ts';
+import { MemoryError, type Correction, type MemoryRecord, type UserKey } from '../memory/store/record.ts';
+import { exportOf } from '../memory/store/exported.ts';
+import type { AsyncStore } from '../memory/store/operations.ts';
+import { copyAll, migrateAll, openMemoryStore } from './memory-database.ts';
 import { parseCommand } from '../terminal/commands.ts';
 import { requirePlaceFor, textFlag, UsageError } from '../terminal/flags.ts';
 import { table } from '../terminal/table.ts';
@@ -23,6 +23,7 @@ const flags = {
   asked: { type: 'string', value: 'TEXT', help: 'correct: what the user said in a turn' },
   answered: { type: 'string', value: 'TEXT', help: 'correct: what the character said in that turn' },
   out: { type: 'string', value: 'FILE', help: 'export: file to write (default: standard output)' },
+  to: { type: 'string', value: 'WHERE', help: 'copy: target, postgres (of DRAMATIS_POSTGRES_URL) or file' },
   yes: { type: 'boolean', help: 'erase: without asking' },
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
@@ -30,19 +31,21 @@ const flags = {
 type Values = Readonly<Partial<Record<keyof typeof flags, string | boolean>>>;
 
 interface MemoryCommand {
-  readonly store: MemoryStore;
+  readonly store: AsyncStore;
   readonly values: Values;
   readonly id: string | undefined;
 }
 
-const actions: Readonly<Record<string, (command: MemoryCommand) => void | Promise<void>>> = {
+const actions: Readonly<Record<string, (command: MemoryCommand) => Promise<void>>> = {
   list: (command) => (command.values.user === undefined ? listPeople(command) : listMemories(command)),
-  show: ({ store, values, id }) => print(store.get(personIn(store, values), idFrom(id)), values),
-  correct({ store, values, id }) {
-    print(store.correct(personIn(store, values), idFrom(id), correctionIn(values)), values);
+  async show({ store, values, id }) {
+    print(await store.get(await personIn(store, values), idFrom(id)), values);
   },
-  delete({ store, values, id }) {
-    store.remove(personIn(store, values), idFrom(id));
+  async correct({ store, values, id }) {
+    print(await store.correct(await personIn(store, values), idFrom(id), correctionIn(values)), values);
+  },
+  async delete({ store, values, id }) {
+    await store.remove(await personIn(store, values), idFrom(id));
     printLine(values.json === true ? jsonText({ deleted: id }) : `Deleted ${id} and everything derived from it.`);
   },
   export: exportAll,
@@ -52,27 +55,29 @@ const actions: Readonly<Record<string, (command: MemoryCommand) => void | Promis
 
 /** `dramatis memory`: inspects and edits the characters' memories of users, also while a server runs. */
 export async function run(args: string[]): Promise<number> {
-  const synopsis = 'list [--user NAME] | show ID | correct ID | delete ID | export | erase | move, with --user NAME';
+  const synopsis =
+    'list [--user NAME] | show ID | correct ID | delete ID | export | erase | move, with --user NAME | copy --to postgres | migrate';
   const parsed = parseCommand('memory', synopsis, args, flags);
   if (parsed === undefined) return 0;
   const [action = '', id] = parsed.positionals;
+  const { config, values } = parsed;
+  const isJson = values.json === true;
+  if (action === 'copy') return copyAll(config, textFlag(values.to), isJson);
+  if (action === 'migrate') return migrateAll(config, isJson);
   const act = actions[action];
-  if (act === undefined) throw new UsageError(`Choose an action: dramatis memory ${Object.keys(actions).join(' | ')}.`);
-  const file = memoryFile(parsed.config.dataDir);
-  if (!existsSync(file))
-    throw new MemoryError('memory_not_found', `There are no memories in ${parsed.config.dataDir}.`);
-  const store = new MemoryStore(file);
+  const all = [...Object.keys(actions), 'copy', 'migrate'];
+  if (act === undefined) throw new UsageError(`Choose an action: dramatis memory ${all.join(' | ')}.`);
+  const store = await openMemoryStore(config);
   try {
-    await act({ store, values: parsed.values, id });
+    await act({ store, values, id });
     return 0;
   } finally {
-    store.purge();
-    store.close();
+    await store.close();
   }
 }
 
-function listPeople({ store, values }: MemoryCommand): void {
-  const people = store.people();
+async function listPeople({ store, values }: MemoryCommand): Promise<void> {
+  const people = await store.people();
   if (values.json === true) printLine(jsonText(people, 2));
   else if (people.length === 0) printLine('There are no memories.');
   else {
@@ -83,9 +88,9 @@ function listPeople({ store, values }: MemoryCommand): void {
   }
 }
 
-function listMemories({ store, values }: MemoryCommand): void {
+async function listMemories({ store, values }: MemoryCommand): Promise<void> {
   const character = textFlag(values.character);
-  const memories = store.list(personIn(store, values), character === undefined ? {} : { character });
+  const memories = await store.list(await personIn(store, values), character === undefined ? {} : { character });
   if (values.json === true) printLine(jsonText(memories, 2));
   else if (memories.length === 0) printLine('There are no memories of this user.');
   else printLine(table(['id', 'when', 'character', 'what'], memories.map(rowOf)));
@@ -103,7 +108,7 @@ function print(memory: MemoryRecord, values: Values): void {
 }
 
 async function exportAll({ store, values }: MemoryCommand): Promise<void> {
-  const person = personIn(store, values);
+  const person = await personIn(store, values);
   const head = { user: person.user, exported_at: new Date().toISOString() };
   const pieces = exportOf(head, (last) => store.page(person, textFlag(values.character), last));
   const out = textFlag(values.out);
@@ -117,7 +122,7 @@ async function exportAll({ store, values }: MemoryCommand): Promise<void> {
 
 /** Cannot be undone, so it asks; where nobody can answer, `--yes` is required. */
 async function erase({ store, values }: MemoryCommand): Promise<void> {
-  const person = personIn(store, values);
+  const person = await personIn(store, values);
   const character = textFlag(values.character);
   const whose = `of ${person.user}${character === undefined ? '' : ` with ${character}`}`;
   if (values.yes !== true) {
@@ -127,12 +132,12 @@ async function erase({ store, values }: MemoryCommand): Promise<void> {
     question.close();
     if (!/^y(es)?$/i.test(answer.trim())) return printLine('Nothing was erased.');
   }
-  const count = store.erase(person, character);
+  const count = await store.erase(person, character);
   printLine(values.json === true ? jsonText({ erased: count }) : `Erased ${count} memories.`);
 }
 
 /** Moves one user to another name or key; without a name, all users of a key, for example after a key change. */
-function moveAll({ store, values }: MemoryCommand): void {
+async function moveAll({ store, values }: MemoryCommand): Promise<void> {
   const user = textFlag(values.user);
   // Users of a server without keys have the empty key.
   const { key } = values;
@@ -143,24 +148,17 @@ function moveAll({ store, values }: MemoryCommand): void {
     throw new UsageError(
       'To move one user, give --user NAME with --to-user NAME or --to-key ID; to move all users of a key, --key ID with --to-key ID.',
     );
-  const from = movesUser ? personIn(store, values) : { owner: String(key) };
+  const from = movesUser ? await personIn(store, values) : { owner: String(key) };
   const owner = toKey ?? from.owner;
-  const count = store.move(from, 'user' in from ? { owner, user: toUser ?? from.user } : { owner });
+  const count = await store.move(from, 'user' in from ? { owner, user: toUser ?? from.user } : { owner });
   printLine(values.json === true ? jsonText({ moved: count }) : `Moved ${count} memories.`);
 }
 
 /** Resolves the named user; if two keys have a user of that name, `--key` decides. */
-function personIn(store: MemoryStore, values: Values): UserKey {
+async function personIn(store: AsyncStore, values: Values): Promise<UserKey> {
   const user = textFlag(values.user);
   if (user === undefined) throw new UsageError('--user is required. `dramatis memory list` lists the users.');
-  const owners = [
-    ...new Set(
-      store
-        .people()
-        .filter((one) => one.user === user)
-        .map(({ owner }) => owner),
-    ),
-  ];
+  const owners = [...new Set((await store.people()).filter((one) => one.user === user).map(({ owner }) => owner))];
   const wanted = typeof values.key === 'string' ? owners.filter((owner) => owner === values.key) : owners;
   const [owner, other] = wanted;
   if (owner === undefined) throw new MemoryError('memory_not_found', `There are no memories of a user "${user}".`);

@@ -127,10 +127,11 @@ class Nodes {
   }
 }
 
-function refuse({ memory, redisUrl }: Config): void {
-  if (memory)
+function refuse({ memory, postgresUrl, redisUrl }: Config): void {
+  if (memory && postgresUrl === undefined)
     throw new ConfigError(
-      'Memories are kept by one process, and --nodes starts several. Set DRAMATIS_MEMORY=false, or leave --nodes out.',
+      'Memories are in a file of one process, and --nodes starts several. Set DRAMATIS_POSTGRES_URL to a database that ' +
+        'they share, or DRAMATIS_MEMORY=false, or leave --nodes out.',
     );
   if (redisUrl !== undefined)
     throw new ConfigError(

@@ -10,6 +10,15 @@ export const sessionSettings = {
     help: 'let characters remember users whom clients name, until deleted (stores conversations)',
     more: 'See [Memory](memory/MEMORY.md).',
   }),
+  postgresUrl: z
+    .url({ protocol: /^postgres(?:ql)?$/, error: 'must look like postgres://USER:PASSWORD@HOST:5432/DATABASE' })
+    .optional()
+    .register(facts, {
+      value: 'URL',
+      secret: true,
+      help: 'PostgreSQL 14 or later for memories, in place of a file, so that several nodes share them',
+      more: 'See [Operations](OPERATIONS.md).',
+    }),
   resumeGraceSeconds: numeric(z.number().min(0).max(3_600))
     .default(60)
     .register(facts, { help: 'how long a disconnected client may resume its session' }),

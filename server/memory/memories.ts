@@ -2,49 +2,93 @@ import type { ChatModel } from '../../agents/chat.ts';
 import type { SharedEmbedder } from '../../agents/embeddings/shared-embedder.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config/config.ts';
-import { MemoryError, type UserKey } from './record.ts';
+import { MemoryError, type UserKey } from './store/record.ts';
 import { SessionMemory, type SessionMemoryParts } from './session-memory.ts';
-import { memoryFile, MemoryStore } from './store.ts';
-import { openStoreThread, type StoreThread } from './store-thread.ts';
+import type { AsyncStore } from './store/operations.ts';
+import { memoryFile } from './store/store.ts';
+import { openStoreThread } from './store/store-thread.ts';
 import { openSummaries } from './summaries.ts';
 
 /** The memory subsystem of a server. */
 export interface Memories {
   readonly state: 'on' | 'off' | 'unavailable';
-  /** The store; access throws `MemoryError` if memory is off or its file cannot be read. */
-  readonly store: StoreThread;
+  /** The store; access throws `MemoryError` if memory is off or its database cannot be read. */
+  readonly store: AsyncStore;
+  /** Turns whose end their client knows that are not stored yet; they are once the database answers. */
+  readonly unkept: number;
   /** Opens the memory of a session with this character; undefined if memory is off or unavailable. */
   follow(
     owner: UserKey['owner'],
     character: Character,
     told: Pick<SessionMemoryParts, 'onFault' | 'onLoss'>,
   ): SessionMemory | undefined;
-  /** Stores the open turns, aborts running summaries, and closes the file. */
+  /** Stores the open turns, aborts running summaries, and closes the database. */
   close(): Promise<void>;
 }
 
 export interface MemoriesParts {
-  readonly config: Pick<Config, 'memory' | 'dataDir'>;
+  readonly config: Pick<Config, 'memory' | 'dataDir' | 'postgresUrl'>;
   readonly chatModel: ChatModel | undefined;
   /** Embeddings, for semantic recall. */
   readonly embedder?: SharedEmbedder | undefined;
   readonly characters: ReadonlyMap<string, Character>;
   /** Called, without content, if memories cannot be opened or summarized. */
   readonly onFault: (fault: unknown) => void;
+  /** Called when a database that was gone answers again. */
+  readonly onBack?: () => void;
 }
 
-/** Opens the memories if they are enabled. If the file cannot be read, reports it and continues without. */
+/** Memories of the open sessions, and of ended ones whose last turns are not stored yet. */
+class Followed {
+  readonly #memories = new Set<SessionMemory>();
+
+  get unkept(): number {
+    return [...this.#memories].reduce((sum, memory) => sum + memory.unkept, 0);
+  }
+
+  add(memory: SessionMemory): void {
+    this.#memories.add(memory);
+  }
+
+  /** Lets go of ended sessions. */
+  tidy(): void {
+    const ended = [...this.#memories].filter(({ hasEnded }) => hasEnded);
+    const waiting = ended.filter(({ unkept }) => unkept > 0).slice(-mostWaiting);
+    for (const memory of ended) if (!waiting.includes(memory)) this.#memories.delete(memory);
+  }
+
+  /** Stores what could not be stored before. */
+  async retry(): Promise<void> {
+    await Promise.all([...this.#memories].map((memory) => memory.retry()));
+    this.tidy();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#memories].map((memory) => memory.close()));
+    await this.retry();
+  }
+}
+
+/** Ended sessions whose last turns wait for the database; beyond that, the oldest are lost. */
+const mostWaiting = 1_000;
+
+/** Opens the memories if they are enabled. If they cannot be read, reports it and continues without. */
 export async function openMemories(parts: MemoriesParts): Promise<Memories> {
-  const { config, chatModel, embedder, characters, onFault } = parts;
+  const { config, chatModel, embedder, characters, onFault, onBack } = parts;
   if (!config.memory)
     return without(
       'off',
       new MemoryError('memory_off', 'Memory is disabled on this server. Enable it with DRAMATIS_MEMORY.'),
     );
-  const file = memoryFile(config.dataDir);
-  let store: StoreThread;
+  const followed = new Followed();
+  const onChange = (isThere: boolean, fault?: unknown): void => {
+    if (!isThere) return onFault(fault);
+    onBack?.();
+    void followed.retry();
+  };
+  let opened: Opened;
   try {
-    store = await openStoreThread(file);
+    opened = await open(config, onChange);
   } catch (fault) {
     if (!(fault instanceof MemoryError)) throw fault;
     onFault(fault);
@@ -53,17 +97,20 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
       new MemoryError('memory_unavailable', 'The memory database of this server cannot be read. See its log.'),
     );
   }
-  const reader = new MemoryStore(file, true);
+  const { store, isThere } = opened;
   const nameOf = (id: string): string => characters.get(id)?.name ?? id;
   const summaries = openSummaries({ store, chatModel, nameOf, now: Date.now, onFault });
-  const followed = new Set<SessionMemory>();
   return {
-    state: 'on',
+    get state() {
+      return isThere() ? 'on' : 'unavailable';
+    },
     store,
+    get unkept() {
+      return followed.unkept;
+    },
     follow(owner, { id: character }, told) {
       const memory: SessionMemory = new SessionMemory({
         store,
-        reader,
         owner,
         character,
         now: Date.now,
@@ -71,7 +118,7 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
         ...told,
         onTurn: (bond) => summaries.consider(bond),
         onEnd(bond) {
-          followed.delete(memory);
+          followed.tidy();
           if (bond !== undefined) summaries.consider(bond, true);
         },
       });
@@ -79,18 +126,35 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
       return memory;
     },
     async close() {
-      await Promise.all([...followed].map((memory) => memory.close()));
+      await followed.close();
       await summaries.close();
-      reader.close();
       await store.close();
     },
   };
 }
 
+interface Opened {
+  readonly store: AsyncStore;
+  /** True if the database answers, as far as is known. */
+  readonly isThere: () => boolean;
+}
+
+async function open(
+  { dataDir, postgresUrl: url }: MemoriesParts['config'],
+  onChange: (isThere: boolean, fault?: unknown) => void,
+): Promise<Opened> {
+  if (url === undefined) return { store: await openStoreThread(memoryFile(dataDir)), isThere: () => true };
+  // Loaded only if it is configured.
+  const { openPostgresStore } = await import('./postgres/postgres-store.ts');
+  const store = await openPostgresStore({ url, onChange });
+  return { store, isThere: () => store.isThere };
+}
+
 function without(state: Memories['state'], problem: MemoryError): Memories {
   return {
     state,
-    get store(): StoreThread {
+    unkept: 0,
+    get store(): AsyncStore {
       throw problem;
     },
     follow: () => undefined,

@@ -3,11 +3,10 @@ import type { Message } from '../../agents/chat.ts';
 import type { SharedEmbedder } from '../../agents/embeddings/shared-embedder.ts';
 import { openMemoryIndex, type Memory, type MemoryIndex } from '../../agents/memory/memory-index.ts';
 import { talkWindow, usualHistoryTokens } from '../../agents/prompting/talk-window.ts';
-import { MemoryError, type MemoryKey, type MemoryRecord } from './record.ts';
-import type { MemoryStore } from './store.ts';
-import type { StoreThread } from './store-thread.ts';
+import type { MemoryKey, MemoryRecord } from './store/record.ts';
+import type { AsyncStore } from './store/operations.ts';
 import { EngineError } from '../../voices/engine.ts';
-import type { EmbeddedMemory } from './embedding-queries.ts';
+import type { EmbeddedMemory } from './store/embedding-queries.ts';
 
 /** Caps on the indexed memories of a user, latest first; older ones are covered by the summary. */
 const most = { turns: 1_500, facts: 500 };
@@ -28,22 +27,25 @@ type Fact = Extract<MemoryRecord, { kind: 'fact' }>;
 /** Memories for a conversation, a line each: the summary, matches for the last message, the latest facts. */
 export interface Recall {
   /** `point`: embedding of the last user message, if available. */
-  (history: readonly Message[], embedding?: Float32Array): string[];
+  (history: readonly Message[], embedding?: Float32Array): Promise<string[]>;
   /** Indexes the memories stored since the last call. */
-  read(): void;
+  read(): Promise<void>;
 }
 
 /** Parts for recall by embedding, until the conversation ends. */
 export interface SemanticRecall {
   readonly embedder: SharedEmbedder;
-  readonly keep: StoreThread['keepEmbedding'];
+  readonly keep: AsyncStore['keepEmbedding'];
   readonly signal: AbortSignal;
   readonly onFault: (fault: unknown) => void;
 }
 
+/** Reads of recall. */
+type RecallReader = Pick<AsyncStore, 'recall' | 'standing' | 'summary' | 'embeddings'>;
+
 /** Opens recall for a user and a character. Lines are read from the store when used: none shows a deleted memory. */
 export function openRecall(
-  store: MemoryStore,
+  store: RecallReader,
   bond: MemoryKey,
   now: () => number,
   byEmbedding?: SemanticRecall,
@@ -56,12 +58,12 @@ export function openRecall(
   const addLater = (memories: readonly Memory[]): void => {
     const latest = memories.slice(-chunk);
     index.add(latest);
-    place?.(latest);
+    void place?.(latest);
     if (memories.length > chunk) setImmediate(() => addLater(memories.slice(0, -chunk)));
   };
 
-  const readNew = (): void => {
-    const fresh = store.recall(bond, read, most);
+  const readNow = async (): Promise<void> => {
+    const fresh = await store.recall(bond, read, most);
     for (const { id, kind } of fresh) {
       if (kind === 'summary') continue;
       read[kind] = Math.max(read[kind], Number(id.slice(1)));
@@ -71,50 +73,46 @@ export function openRecall(
     addLater(fresh.map((memory) => ({ id: memory.id, text: wordsOf(memory), atMs: Date.parse(memory.at) })));
   };
 
-  const recall = (history: readonly Message[], embedding?: Float32Array): string[] => {
-    readNew();
+  // One after the other, so that nothing is indexed twice.
+  let reading = Promise.resolve();
+  const readNew = (): Promise<void> => (reading = reading.then(readNow, readNow));
+
+  const recall = async (history: readonly Message[], embedding?: Float32Array): Promise<string[]> => {
+    await readNew();
     const heard = talkWindow(history, usualHistoryTokens)
       .map(({ text }) => text)
       .join('\n');
     const isNews = (memory: MemoryRecord): boolean =>
       memory.kind !== 'turn' || !(heard.includes(memory.asked) && heard.includes(memory.answered));
     const userMessage = history.findLast(({ role }) => role === 'user')?.text ?? '';
-    const found = standing(store, bond, index.find(userMessage, now(), embedding), mostFound, isNews);
+    const found = await standing(store, bond, index.find(userMessage, now(), embedding), mostFound, isNews);
     const known = new Set(found.map(({ id }) => id));
-    const latest = standing(store, bond, facts.toReversed(), latestFacts, ({ id }) => !known.has(id)) as Fact[];
+    const others = facts.filter((id) => !known.has(id)).toReversed();
+    const latest = (await standing(store, bond, others, latestFacts, () => true)) as Fact[];
     // A fact is included once: leave out the turn that it was extracted from.
     const sources = new Set([...found, ...latest].map((memory) => (memory.kind === 'fact' ? memory.source : null)));
     const lines = [...latest, ...found].filter(({ id }) => !sources.has(id)).map((memory) => lineOf(memory, now()));
-    const summary = store.summary(bond);
+    const summary = await store.summary(bond);
     return [...(summary === '' ? [] : [`Of your talks so far: ${summary}`]), ...withinTokens(lines, budgetTokens)];
   };
   return Object.assign(recall, { read: readNew });
 }
 
+/** Memories looked up at once; the first few are usually wanted. */
+const atOnce = 10;
+
 /** Returns the first `most` of these memories that still exist and are wanted. */
-function standing(
-  store: MemoryStore,
+async function standing(
+  store: RecallReader,
   bond: MemoryKey,
   ids: readonly string[],
   most: number,
   isWanted: (memory: MemoryRecord) => boolean,
-): MemoryRecord[] {
+): Promise<MemoryRecord[]> {
   const found: MemoryRecord[] = [];
-  for (const id of ids) {
-    if (found.length === most) break;
-    const memory = memoryOf(store, bond, id);
-    if (memory !== undefined && isWanted(memory)) found.push(memory);
-  }
-  return found;
-}
-
-function memoryOf(store: MemoryStore, bond: MemoryKey, id: string): MemoryRecord | undefined {
-  try {
-    return store.get(bond, id);
-  } catch (fault) {
-    if (fault instanceof MemoryError) return undefined;
-    throw fault;
-  }
+  for (let at = 0; at < ids.length && found.length < most; at += atOnce)
+    found.push(...(await store.standing(bond, ids.slice(at, at + atOnce))).filter(isWanted));
+  return found.slice(0, most);
 }
 
 function wordsOf(memory: MemoryRecord): string {
@@ -141,8 +139,8 @@ function agoOf(ms: number): string {
 
 interface RecallEmbeddingParts {
   readonly embedder: SharedEmbedder;
-  readonly store: Pick<MemoryStore, 'embeddings'>;
-  readonly keep: StoreThread['keepEmbedding'];
+  readonly store: Pick<RecallReader, 'embeddings'>;
+  readonly keep: AsyncStore['keepEmbedding'];
   readonly index: Pick<MemoryIndex, 'place'>;
   /** Aborted at the end of the conversation. */
   readonly signal: AbortSignal;
@@ -168,16 +166,17 @@ function openRecallEmbeddings({ embedder, store, keep, index, signal, onFault }:
       await keep(model, memory, embedding);
     }
   };
-  return (memories: readonly EmbeddedMemory[]): void => {
-    const known = store.embeddings(
+  const place = async (memories: readonly EmbeddedMemory[]): Promise<void> => {
+    const known = await store.embeddings(
       model,
       memories.map(({ id }) => id),
     );
     for (const [id, embedding] of known) index.place(id, embedding);
     const others = memories.filter(({ id }) => !known.has(id));
-    if (others.length === 0 || signal.aborted) return;
-    embed(others).catch((fault: unknown) => {
+    if (others.length > 0 && !signal.aborted) await embed(others);
+  };
+  return (memories: readonly EmbeddedMemory[]): Promise<void> =>
+    place(memories).catch((fault: unknown) => {
       if (!signal.aborted && !(fault instanceof EngineError)) onFault(fault);
     });
-  };
 }

@@ -6,15 +6,11 @@ import type { MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 import { TurnRecorder } from './turn-recorder.ts';
 import { openRecall, type Recall } from './recall.ts';
-import type { MemoryKey, UserKey } from './record.ts';
-import type { MemoryStore } from './store.ts';
-import type { StoreThread } from './store-thread.ts';
+import type { MemoryKey, UserKey } from './store/record.ts';
+import type { AsyncStore } from './store/operations.ts';
 
 export interface SessionMemoryParts {
-  /** Store for writes, on a worker thread. */
-  readonly store: Pick<StoreThread, 'record' | 'keepEmbedding'>;
-  /** The same file, opened for reads on this thread. */
-  readonly reader: MemoryStore;
+  readonly store: Pick<AsyncStore, 'record' | 'keepEmbedding' | 'recall' | 'standing' | 'summary' | 'embeddings'>;
   readonly owner: UserKey['owner'];
   readonly character: string;
   readonly now: () => number;
@@ -25,7 +21,7 @@ export interface SessionMemoryParts {
   readonly onLoss: () => void;
   /** Called once the user is named and after each turn: there may be something to summarize. */
   readonly onTurn: (bond: MemoryKey) => void;
-  /** Called when everything is stored. */
+  /** Called when the session has ended; what is `unkept` then waits for a retry. */
   readonly onEnd: (bond: MemoryKey | undefined) => void;
 }
 
@@ -67,7 +63,7 @@ export class SessionMemory {
 
   #follow(user: string | undefined, openReplies: readonly MessageItem[] | undefined): void {
     if (this.#session === undefined || user === undefined || user === this.#bond?.user) return;
-    const { store, reader, owner, character, now, embedder, onTurn, onLoss } = this.#parts;
+    const { store, owner, character, now, embedder, onTurn, onLoss } = this.#parts;
     const { id: session, conversation } = this.#session;
     const bond: MemoryKey = { owner, user, character };
     this.#bond = bond;
@@ -76,7 +72,7 @@ export class SessionMemory {
     this.#talk = new AbortController();
     const { signal } = this.#talk;
     const byEmbedding = embedder && { embedder, keep: store.keepEmbedding, signal, onFault };
-    this.#recall = openRecall(reader, bond, now, byEmbedding);
+    this.#recall = openRecall(store, bond, now, byEmbedding);
     const onKept = (): void => {
       this.#isFailing = false;
       onTurn(bond);
@@ -87,13 +83,28 @@ export class SessionMemory {
     };
     const recorded = { store, bond, session, conversation, openReplies, now };
     this.#keeper = new TurnRecorder({ ...recorded, onFault: onUnkept, onTurn: onKept });
-    this.#guarded(() => this.#recall?.read());
+    void this.#guarded(() => this.#recall?.read());
     onTurn(bond);
   }
 
   /** Stores what an event changes. `onStage`: characters other than the one with these memories are speaking. */
   note(event: SessionEvent, onStage: boolean): Promise<void> | undefined {
-    return this.#guarded(() => this.#keeper?.note(event, onStage));
+    const written = this.#keeper?.note(event, onStage);
+    return written && this.#guarded(() => written);
+  }
+
+  get hasEnded(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** Number of turns that could not be stored yet. */
+  get unkept(): number {
+    return this.#keeper?.unkept ?? 0;
+  }
+
+  /** Stores what could not be stored before. */
+  async retry(): Promise<void> {
+    if (this.unkept > 0) await this.#guarded(() => this.#keeper?.retry());
   }
 
   /** Returns the memories for the conversation, after `longestWaitMs` at most; throws only `signal.reason`. */
@@ -101,7 +112,7 @@ export class SessionMemory {
     const userMessage = history.findLast(({ role }) => role === 'user')?.text.trim() ?? '';
     const isAsked = this.#recall !== undefined && userMessage !== '';
     const embedding = isAsked ? await this.#parts.embedder?.embeddingOf(userMessage, options) : undefined;
-    return this.#guarded(() => this.#recall?.(history, embedding)) ?? [];
+    return (await this.#guarded(() => this.#recall?.(history, embedding))) ?? [];
   }
 
   close(): Promise<void> {
@@ -112,13 +123,13 @@ export class SessionMemory {
   async #end(): Promise<void> {
     this.#talk.abort();
     await this.#guarded(() => this.#keeper?.close());
-    this.#keeper = undefined;
+    if (this.unkept === 0) this.#keeper = undefined;
     this.#parts.onEnd(this.#bond);
   }
 
-  #guarded<Value>(act: () => Value): Value | undefined {
+  async #guarded<Value>(act: () => Promise<Value> | undefined): Promise<Value | undefined> {
     try {
-      return act();
+      return await act();
     } catch (fault) {
       this.#tell(fault);
       return undefined;

@@ -2,12 +2,12 @@ import { Preempted } from '../../voices/calls/limiter.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { ChatModel } from '../../agents/chat.ts';
 import { extractiveSummary, readSummary, summaryPrompt, type Summary } from '../../agents/memory/summary.ts';
-import type { MemoryKey } from './record.ts';
-import type { StoreThread } from './store-thread.ts';
-import type { SummaryInput } from './summary-queries.ts';
+import type { MemoryKey } from './store/record.ts';
+import type { AsyncStore } from './store/operations.ts';
+import type { SummaryInput } from './store/summary-queries.ts';
 
 export interface SummariesParts {
-  readonly store: Pick<StoreThread, 'outgrown' | 'summarise'>;
+  readonly store: Pick<AsyncStore, 'outgrown' | 'summarise'>;
   /** LLM that writes summaries, at background priority; without one, they are the user's own sentences. */
   readonly chatModel: ChatModel | undefined;
   readonly nameOf: (character: string) => string;

@@ -2,8 +2,8 @@ import { factsIn } from '../../agents/memory/facts.ts';
 import type { Conversation } from '../session/history/conversation.ts';
 import { textOf, type Item, type MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
-import type { MemoryKey, Turn } from './record.ts';
-import type { StoreThread } from './store-thread.ts';
+import type { MemoryKey, Turn } from './store/record.ts';
+import type { AsyncStore } from './store/operations.ts';
 
 interface KeptTurn {
   readonly asked: readonly MessageItem[];
@@ -16,7 +16,7 @@ interface KeptTurn {
 }
 
 export interface TurnRecorderParts {
-  readonly store: Pick<StoreThread, 'record'>;
+  readonly store: Pick<AsyncStore, 'record'>;
   readonly bond: MemoryKey;
   readonly session: string;
   readonly conversation: Pick<Conversation, 'get' | 'items'>;
@@ -45,6 +45,8 @@ export class TurnRecorder {
   readonly #parts: TurnRecorderParts;
   readonly #turns: KeptTurn[] = [];
   readonly #known = new Set<string>();
+  #writing: Promise<void> = Promise.resolve();
+  #unkept = 0;
 
   constructor(parts: TurnRecorderParts) {
     this.#parts = parts;
@@ -78,6 +80,16 @@ export class TurnRecorder {
     await this.#settle(this.#turns);
   }
 
+  /** Number of turns that could not be stored yet. */
+  get unkept(): number {
+    return this.#unkept;
+  }
+
+  /** Writes what could not be stored before. */
+  async retry(): Promise<void> {
+    await this.#settle(this.#turns);
+  }
+
   #endTurn(answered: MessageItem | undefined): void {
     const { conversation, now } = this.#parts;
     const isSide = answered !== undefined && conversation.get(answered.id) === undefined;
@@ -98,17 +110,22 @@ export class TurnRecorder {
 
   #settle(turns: readonly KeptTurn[]): Promise<void> | undefined {
     const changed = turns.filter((turn) => wordsOf(this.#standing(turn)) !== turn.written);
-    return changed.length === 0 ? undefined : this.#write(changed);
+    if (changed.length === 0) return undefined;
+    // One write after the other: a retry may meet the next event.
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write(changed));
+    return this.#writing;
   }
 
   async #write(turns: readonly KeptTurn[]): Promise<void> {
     const { session, store, bond, onFault, onTurn } = this.#parts;
-    for (const turn of turns) {
+    for (const [index, turn] of turns.entries()) {
       const stands = this.#standing(turn);
+      if (wordsOf(stands) === turn.written) continue;
       const kept: Turn = { session, item: turn.item, ...stands, isKnown: turn.isKept };
       try {
         await store.record(bond, kept, factsIn(stands.asked), turn.atMs);
       } catch (fault) {
+        this.#unkept = turns.length - index;
         onFault(fault);
         return;
       }
@@ -117,6 +134,7 @@ export class TurnRecorder {
       turn.isKept = true;
       if (isNew) onTurn?.();
     }
+    this.#unkept = 0;
   }
 
   #standing({ asked, answered }: KeptTurn): Words {

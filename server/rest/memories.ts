@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { exportOf } from '../memory/exported.ts';
+import { exportOf } from '../memory/store/exported.ts';
 import type { Memories } from '../memory/memories.ts';
-import { MemoryError, type MemoryRecord, type UserKey } from '../memory/record.ts';
+import { MemoryError, type MemoryRecord, type UserKey } from '../memory/store/record.ts';
 import { userName } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
@@ -52,7 +52,7 @@ export function addMemories(app: FastifyInstance, memories: Memories, auth: Auth
     guard,
     serve(async (_request, { person, character: only, limit, before }) => {
       const most = { most: limit, ...optional({ character: only, before }) };
-      const data = await memories.store.list(person, most);
+      const data: readonly MemoryRecord[] = await memories.store.list(person, most);
       const turns = data.filter(({ kind }) => kind === 'turn');
       return { object: 'list', data, has_more: turns.length === limit };
     }),

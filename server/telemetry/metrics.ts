@@ -40,10 +40,11 @@ export function openMetrics(
   sessions: SessionCounts,
   watchesVoices = false,
   node?: NodeCounts,
+  memories?: MemoryCounts,
 ): Metrics {
   const registry = new Registry();
-  const noteLatency = latencyMetrics(registry, engines);
   const registers = [registry];
+  const noteLatency = latencyMetrics(registry, engines);
   const turns = new Counter({
     name: 'dramatis_turns_total',
     help: 'Completed, cancelled and failed replies, by status.',
@@ -73,7 +74,7 @@ export function openMetrics(
     labelNames: ['reason'],
     registers,
   });
-  processMetrics(registry, sessions, node);
+  processMetrics(registry, sessions, node, memories);
   return {
     contentType: registry.contentType,
     noteFailedKey: (reason) => failedKeys.inc({ reason }),
@@ -85,11 +86,10 @@ export function openMetrics(
         if (problem !== undefined) errors.inc({ code: problem.code });
         for (const kind of event.end.violations ?? []) violations.inc({ kind });
         noteLatency(event.end);
-      } else if (event.type === 'problem' || event.type === 'transcript-failed') {
+      } else if (event.type === 'problem' || event.type === 'transcript-failed')
         errors.inc({ code: event.problem.code });
-      } else if (event.type === 'transcript-final' && event.unclear !== undefined) {
+      else if (event.type === 'transcript-final' && event.unclear !== undefined)
         errors.inc({ code: event.unclear.code });
-      }
     },
     noteVoiceSimilarity: watchesVoices ? similarityMetric(registry) : () => undefined,
     text: () => registry.metrics(),
@@ -140,7 +140,13 @@ function similarityMetric(registry: Registry): (measured: VoiceSimilarity) => vo
 }
 
 /** Registers what the process itself tells: its sessions, its memory and event loop, and its part among the nodes. */
-function processMetrics(registry: Registry, sessions: SessionCounts, node: NodeCounts | undefined): void {
+function processMetrics(
+  registry: Registry,
+  sessions: SessionCounts,
+  node: NodeCounts | undefined,
+  memories: MemoryCounts | undefined,
+): void {
+  if (memories !== undefined) memoryMetrics(registry, memories);
   collectDefaultMetrics({ register: registry });
   if (node !== undefined) nodeMetrics(registry, node);
   const registers = [registry];
@@ -199,6 +205,28 @@ function nodeMetrics(registry: Registry, node: NodeCounts): void {
       resumes.reset();
       for (const [how, count] of Object.entries(node.resumes)) resumes.inc({ how }, count);
     },
+  });
+}
+
+/** What the metrics tell of the memories. */
+interface MemoryCounts {
+  readonly state: string;
+  readonly unkept: number;
+}
+
+function memoryMetrics(registry: Registry, memories: MemoryCounts): void {
+  const registers = [registry];
+  const unkept = new Gauge({
+    name: 'dramatis_memory_turns_unkept',
+    help: 'Turns that the memory database does not have yet: they would be lost with this server.',
+    registers,
+    collect: (): void => unkept.set(memories.unkept),
+  });
+  const up = new Gauge({
+    name: 'dramatis_memory_up',
+    help: '1 if the memory database answers, else 0.',
+    registers,
+    collect: (): void => up.set(memories.state === 'on' ? 1 : 0),
   });
 }
 

@@ -33,6 +33,7 @@ const benches: Readonly<
   'eval-text': () => import('./engines/eval-text.ts'),
   memory: () => import('./agents/memory.ts'),
   'memory-kill': () => import('./agents/memory-kill.ts'),
+  postgres: () => import('./agents/postgres.ts'),
   mind: () => import('./agents/mind.ts'),
   talks: () => import('./agents/talks.ts'),
   'default-mind': () => import('./agents/default-mind.ts'),

@@ -1,11 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
+import { Client } from 'pg';
 import { freePort, loadServer } from './kill-rig.ts';
 
 /** True if Debian's `redis-server` is installed. */
@@ -24,6 +26,122 @@ export async function startRedis(port: number) {
     signal: (name: 'SIGSTOP' | 'SIGCONT') => void child.kill(name),
     async kill() {
       child.kill('SIGKILL');
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Debian keeps the programs of PostgreSQL off PATH, in a folder a version. */
+const versionsFolder = '/usr/lib/postgresql';
+const [postgresVersion] = existsSync(versionsFolder)
+  ? readdirSync(versionsFolder).toSorted((one, other) => Number(other) - Number(one))
+  : [];
+
+/** True if Debian's PostgreSQL is installed; says so if it is not. */
+export const hasPostgres = postgresVersion !== undefined;
+if (!hasPostgres)
+  console.warn('skipped: tests with PostgreSQL, since it is not installed (apt-get install postgresql)');
+
+/** Path of a program of PostgreSQL, such as `pg_dump`. */
+export function postgresProgram(name: string): string {
+  return path.join(versionsFolder, postgresVersion ?? '', 'bin', name);
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const idOf = (flag: string): number => Number(spawnSync('id', [flag, 'nobody']).stdout);
+  return { uid: idOf('-u'), gid: idOf('-g') };
+}
+
+/** Makes the files of an empty server once, for all tests; they are copied. */
+async function postgresTemplate(): Promise<string> {
+  const template = path.join(tmpdir(), `dramatis-postgres-${postgresVersion}-${process.getuid?.()}`);
+  if (existsSync(template)) return template;
+  const folder = await mkdtemp(`${template}-`);
+  const user = unprivileged();
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? 0);
+  const options = ['-D', folder, '-A', 'trust', '-U', 'dramatis', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
+  const { status, stderr } = spawnSync(postgresProgram('initdb'), options, { ...user, cwd: folder });
+  if (status !== 0) throw new Error(`initdb failed: ${String(stderr)}`);
+  // Another process may have been faster.
+  await rename(folder, template).catch(() => rm(folder, { recursive: true }));
+  return template;
+}
+
+/** A real PostgreSQL of a test or a bench. */
+export interface TestPostgres {
+  /** URL of a new, empty database. */
+  createDatabase(name: string): Promise<string>;
+  /** Ends the server without warning (SIGKILL), and starts it again on the same files. */
+  crash(): Promise<void>;
+  /** Makes the server and its connections sleep (SIGSTOP), or wakes them (SIGCONT). */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
+  /** Ends the server (`crash` without the start). */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A real PostgreSQL on a loopback port. What is committed survives its end; with `fsync`, also that of the machine. */
+export async function startPostgres({ fsync = false } = {}): Promise<TestPostgres> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-postgres-run-'));
+  const data = path.join(folder, 'data');
+  const user = unprivileged();
+  spawnSync('cp', ['-a', await postgresTemplate(), data]);
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? 0);
+  const port = await freePort();
+  const settings = [
+    `fsync=${fsync ? 'on' : 'off'}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'shared_buffers=16MB',
+  ];
+  const options = ['-D', data, '-p', `${port}`, ...settings.flatMap((setting) => ['-c', setting])];
+  let child: ChildProcess;
+  let exited: Promise<unknown>;
+  const begin = async (): Promise<boolean> => {
+    child = spawn(postgresProgram('postgres'), options, { ...user, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] });
+    exited = once(child, 'exit');
+    const stderr = child.stderr as NonNullable<typeof child.stderr>;
+    for await (const line of createInterface({ input: stderr }))
+      if (line.includes('ready to accept connections')) {
+        stderr.resume();
+        return true;
+      }
+    return false;
+  };
+  const start = async (): Promise<void> => {
+    // The connections of a server that was killed end a moment after it.
+    for (let tries = 0; !(await begin()); tries += 1) if (tries > 200) throw new Error('PostgreSQL did not start');
+  };
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  await start();
+  return {
+    async createDatabase(name) {
+      const client = new Client(`postgres://dramatis@127.0.0.1:${port}/postgres`);
+      await client.connect();
+      await client.query(`CREATE DATABASE ${name}`);
+      await client.end();
+      return `postgres://dramatis@127.0.0.1:${port}/${name}`;
+    },
+    start,
+    kill,
+    async crash() {
+      await kill();
+      await start();
+    },
+    signal(name) {
+      const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
+      for (const pid of children) process.kill(Number(pid), name);
+      child.kill(name);
+    },
+    async stop() {
+      child.kill('SIGQUIT');
       await exited;
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,8 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach } from 'vitest';
-import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
+import { Client } from 'pg';
+import { afterAll, afterEach } from 'vitest';
+import { openPostgresStore, type PostgresStore } from '../../server/memory/postgres/postgres-store.ts';
+import type { Copyable } from '../../server/memory/store/copied.ts';
+import { operations, type ArgsOf, type AsyncStore, type ResultOf } from '../../server/memory/store/operations.ts';
+import { memoryFile, MemoryStore } from '../../server/memory/store/store.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from './cluster-rig.ts';
 import type { serve } from './serve-rig.ts';
 
 const folders: string[] = [];
@@ -24,6 +29,88 @@ export function newStore(file = memoryFile(dataFolder())): MemoryStore {
   const store = new MemoryStore(file);
   stores.push(store);
   return store;
+}
+
+/** A store with what only its tests need. */
+export type TestStore = AsyncStore &
+  Copyable & {
+    unsummarised(...args: ArgsOf<'unsummarised'>): Promise<ResultOf<'unsummarised'>>;
+  };
+
+/** A store in a file, without its thread. */
+export function besides(store: MemoryStore): TestStore {
+  return new Proxy(store, {
+    get(_target, name: keyof MemoryStore) {
+      const method = store[name] as ((...args: unknown[]) => unknown) | undefined;
+      // A promise would ask for `then`.
+      if (method === undefined) return undefined;
+      // Closed by its owner.
+      if (name === 'close') return async () => undefined;
+      return async (...args: unknown[]) => Reflect.apply(method, store, args);
+    },
+  }) as unknown as TestStore;
+}
+
+let server: Promise<TestPostgres> | undefined;
+let databases = 0;
+const opened: PostgresStore[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+});
+afterAll(async () => (await server)?.stop());
+
+/** The PostgreSQL of a test file, started for the first test that needs it. */
+export function postgres(): Promise<TestPostgres> {
+  return (server ??= startPostgres());
+}
+
+/** The URL of an empty database for one test. */
+export async function newDatabase(): Promise<string> {
+  return (await postgres()).createDatabase(`test${(databases += 1)}`);
+}
+
+let shared: string | undefined;
+
+/** The URL of a database of the test file, emptied: faster than a new one. */
+async function emptiedDatabase(): Promise<string> {
+  const url = (shared ??= await newDatabase());
+  const client = new Client(url);
+  await client.connect();
+  const { rows } = await client.query("SELECT to_regclass('turns') IS NOT NULL AS is_used");
+  if (rows[0]?.is_used === true)
+    await client.query('TRUNCATE turns, facts, summaries, points, claims RESTART IDENTITY');
+  await client.end();
+  return url;
+}
+
+/** Memories in PostgreSQL for one test. */
+export async function openPostgres(url: string, onChange = (): void => undefined): Promise<PostgresStore & TestStore> {
+  const store = await openPostgresStore({ url, onChange });
+  opened.push(store);
+  const unsummarised = (...args: ArgsOf<'unsummarised'>): Promise<ResultOf<'unsummarised'>> =>
+    store.within((perform) => perform(operations.unsummarised(...args)));
+  return Object.assign(Object.create(store) as PostgresStore, { unsummarised });
+}
+
+/** The databases that one suite tests: PostgreSQL is skipped if it is not installed. */
+export const storeKinds: readonly StoreKind[] = hasPostgres ? ['a file', 'PostgreSQL'] : ['a file'];
+
+export type StoreKind = 'a file' | 'PostgreSQL';
+
+/** An empty store of this kind for one test. */
+export async function newStoreIn(kind: StoreKind): Promise<TestStore> {
+  const [store] = await twoStoresIn(kind);
+  return store;
+}
+
+/** Two stores on the same memories, as two servers have them. */
+export async function twoStoresIn(kind: StoreKind): Promise<readonly [TestStore, TestStore]> {
+  if (kind === 'PostgreSQL') {
+    const url = await emptiedDatabase();
+    return [await openPostgres(url), await openPostgres(url)];
+  }
+  const file = memoryFile(dataFolder());
+  return [besides(newStore(file)), besides(newStore(file))];
 }
 
 export const bob = { owner: '', user: 'bob' };

@@ -8,6 +8,7 @@ import { openEngines } from '../../engines/engines.ts';
 import { readCast, readCharacters } from '../../cast/cast.ts';
 import { checkEmbeddings, checkPlannedEngines, type EngineFinding } from './engines.ts';
 import { checkVoices } from './voices.ts';
+import { checkPostgres } from '../memory-database.ts';
 import { connectRemedy } from '../scripted-note.ts';
 import { findPlayer, findRecorder, playToEnd, soundToolsRemedy, tryRecorder } from '../talk/audio-tools.ts';
 import { parseCommand } from '../../terminal/commands.ts';
@@ -53,6 +54,7 @@ export async function run(args: string[]): Promise<number> {
     checkCharacters,
     checkEngines,
     checkData,
+    checkMemories,
     checkPort,
     checkSound,
     checkFfmpeg,
@@ -120,6 +122,17 @@ async function checkData(config: Config): Promise<Finding[]> {
     makeDataDir(config.dataDir);
     await access(config.dataDir, constants.W_OK);
     return config.dataDir;
+  });
+}
+
+/** Opens the memories in PostgreSQL, as the server does: that also creates or updates their tables. */
+async function checkMemories({ postgresUrl }: Config): Promise<Finding[]> {
+  if (postgresUrl === undefined) return [];
+  const remedy =
+    'Start PostgreSQL 14 or later, and set DRAMATIS_POSTGRES_URL to a database of a user who may create tables.';
+  return tried('memories', remedy, async () => {
+    const { version } = await checkPostgres(postgresUrl);
+    return `in PostgreSQL, whose tables are up to date (version ${version})`;
   });
 }
 

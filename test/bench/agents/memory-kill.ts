@@ -4,7 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { WebSocket } from 'ws';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { openPostgresStore } from '../../../server/memory/postgres/postgres-store.ts';
+import { memoryFile } from '../../../server/memory/store/store.ts';
+import { openStoreThread } from '../../../server/memory/store/store-thread.ts';
 import { shareOf, summarize, type BenchRow, type BenchShare } from '../kit/stats.ts';
 
 /** Result of killing a server many times on the same folder. */
@@ -42,21 +44,30 @@ const answer = 'One two three.';
 /** Up to this long after the last turn that a life is given, so that the kill also falls into writing. */
 const mostAfterMs = 10;
 
+/** Memories in PostgreSQL in place of a file. */
+interface KilledDatabase {
+  readonly url: string;
+  /** Kills the database (SIGKILL), and starts it again. */
+  readonly crash: () => Promise<void>;
+  /** The database is killed in each life whose number this divides; the server is killed once it is back. */
+  readonly every: number;
+}
+
 /**
  * Kills a server (SIGKILL) at random moments of continuous conversations, `kills` times with the same file: shortly
  * after a random turn, the `mostTurns`-th at the latest. Checks after each kill that the file opens and contains every
  * acknowledged turn exactly once.
  */
-export async function killAtRandom(kills: number, mostTurns: number): Promise<KillReport> {
+export async function killAtRandom(kills: number, mostTurns: number, database?: KilledDatabase): Promise<KillReport> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-kill-'));
   const told: Told = { acknowledged: new Set(), uncertain: new Set(), deleted: new Set() };
   const { acknowledged, deleted } = told;
   const report = { lost: 0, returned: 0, doubled: 0, unheard: 0, opened: [] as boolean[], openMs: [] as number[] };
   try {
     for (let life = 0; life < kills; life += 1) {
-      await oneLife(dataDir, life, Math.ceil(Math.random() * mostTurns), told);
+      await oneLife(dataDir, life, Math.ceil(Math.random() * mostTurns), told, database);
       const began = performance.now();
-      const kept = keptIn(dataDir);
+      const kept = await keptIn(dataDir, database?.url);
       report.openMs.push(performance.now() - began);
       report.opened.push(kept !== undefined);
       if (kept === undefined) continue;
@@ -72,26 +83,42 @@ export async function killAtRandom(kills: number, mostTurns: number): Promise<Ki
   }
 }
 
-/** All turns in the file, as `user: asked → answered`; undefined if it does not open. */
-function keptIn(dataDir: string): string[] | undefined {
-  let store: MemoryStore;
+/** All turns in the database, as `user: asked → answered`; undefined if it does not open. */
+async function keptIn(dataDir: string, url: string | undefined): Promise<string[] | undefined> {
   try {
-    store = new MemoryStore(memoryFile(dataDir));
+    const open = url === undefined ? openStoreThread(memoryFile(dataDir)) : openPostgresStore({ url, onChange() {} });
+    const store = await open;
+    const kept: string[] = [];
+    for (const talker of Array(talkers).keys())
+      for (const memory of await store.list({ owner: '', user: `user${talker}` }))
+        if (memory.kind === 'turn') kept.push(`user${talker}: ${memory.asked} → ${memory.answered}`);
+    await store.close();
+    return kept;
   } catch {
     return undefined;
   }
-  const kept = [...Array(talkers).keys()].flatMap((talker) =>
-    store
-      .list({ owner: '', user: `user${talker}` })
-      .flatMap((memory) => (memory.kind === 'turn' ? [`user${talker}: ${memory.asked} → ${memory.answered}`] : [])),
-  );
-  store.close();
-  return kept;
+}
+
+/** Resolves when the server has stored everything that it could not while the database was gone. */
+async function allKept(port: string): Promise<void> {
+  for (;;) {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const valueOf = (name: string): string | undefined => new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1];
+    if (valueOf('dramatis_memory_up') === '1' && valueOf('dramatis_memory_turns_unkept') === '0') return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 /** Starts a server, runs all conversations, and kills it shortly after `turns` replies. */
-async function oneLife(dataDir: string, life: number, turns: number, told: Told): Promise<void> {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'memory-server.ts'), dataDir], {
+async function oneLife(
+  dataDir: string,
+  life: number,
+  turns: number,
+  told: Told,
+  database: KilledDatabase | undefined,
+): Promise<void> {
+  const file = path.join(import.meta.dirname, 'memory-server.ts');
+  const child = spawn(process.execPath, [file, dataDir, ...(database === undefined ? [] : [database.url])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -106,6 +133,10 @@ async function oneLife(dataDir: string, life: number, turns: number, told: Told)
   const onReply = (): void => void ((replies += 1) === turns && lived.resolve());
   const talks = [...Array(talkers).keys()].map((talker) => talk(port, talker, { life, told, onReply }));
   await Promise.race([lived.promise, exited]);
+  if (database !== undefined && life % database.every === 0) {
+    await database.crash();
+    await allKept(port);
+  }
   await new Promise((resolve) => setTimeout(resolve, Math.random() * mostAfterMs));
   child.kill('SIGKILL');
   await exited;
@@ -172,20 +203,25 @@ async function forget(port: string, talker: number, told: Told): Promise<void> {
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> {
   const asked = args.includes('--kills') ? Number(args[args.indexOf('--kills') + 1]) : 200;
   const report = await killAtRandom(asked, 60);
+  yield* rowsOf('memory-kill', report);
+}
+
+/** The rows of a report. */
+export function* rowsOf(bench: string, report: KillReport): Iterable<BenchRow | BenchShare> {
   const { acknowledged, lost, deleted, returned, doubled, unheard, opened, openMs } = report;
   const all = Array.from({ length: acknowledged }, (_, index) => index >= lost);
-  yield shareOf('memory-kill', 'the file opens, whole, after kill -9', opened);
-  yield shareOf('memory-kill', 'acknowledged turns that are there', all);
+  yield shareOf(bench, 'the database opens, whole, after kill -9', opened);
+  yield shareOf(bench, 'acknowledged turns that are there', all);
   yield shareOf(
-    'memory-kill',
+    bench,
     'of these, not twice',
     Array.from({ length: acknowledged }, (_, index) => index >= doubled),
   );
   yield shareOf(
-    'memory-kill',
+    bench,
     'turns whose deletion was answered that are gone',
     Array.from({ length: deleted }, (_, index) => index >= returned),
   );
-  yield summarize('memory-kill', 'turns kept that nobody heard the end of', 'turns', [unheard]);
-  yield summarize('memory-kill', 'opening and reading all after a kill', 'ms', openMs);
+  yield summarize(bench, 'turns kept that nobody heard the end of', 'turns', [unheard]);
+  yield summarize(bench, 'opening and reading all after a kill', 'ms', openMs);
 }

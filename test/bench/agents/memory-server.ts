@@ -7,13 +7,15 @@ import { builtInCharacters } from '../../../server/cast/cast.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 
 /**
- * A server with memory on and engines that cost nothing, in a process that can be killed: `memory-server.ts DATA_DIR`.
+ * A server with memory on and engines that cost nothing, in a process that can be killed: `memory-server.ts DATA_DIR [POSTGRES_URL]`.
  */
 const dataDir = process.argv[2] ?? '';
+const [, , , postgresUrl] = process.argv;
 const flags = {
   logLevel: 'silent',
   memory: true,
   dataDir,
+  ...(postgresUrl !== undefined && { postgresUrl }),
   maxSessionsPerAddress: '64',
   maxHandshakesPerMinute: '9999',
 };

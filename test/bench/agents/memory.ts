@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { factsIn } from '../../../agents/memory/facts.ts';
-import { exportOf } from '../../../server/memory/exported.ts';
+import { exportOf } from '../../../server/memory/store/exported.ts';
 import { openRecall } from '../../../server/memory/recall.ts';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
-import { openStoreThread, type StoreThread } from '../../../server/memory/store-thread.ts';
+import type { AsyncStore } from '../../../server/memory/store/operations.ts';
+import { memoryFile } from '../../../server/memory/store/store.ts';
+import { openStoreThread } from '../../../server/memory/store/store-thread.ts';
 import { watchOwnDelay } from '../load/own-delay.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 
@@ -29,7 +30,6 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-memory-bench-'));
   const file = memoryFile(folder);
   const thread = await openStoreThread(file);
-  const reader = new MemoryStore(file, true);
   const loop = watchOwnDelay();
   try {
     // Baseline: the delay caused by the machine itself.
@@ -39,7 +39,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
     yield summarize('memory', 'keeping a turn with its facts', 'ms', keepMs);
     yield summarize('memory', 'the longest of these', 'ms', [Math.max(...keepMs)]);
     yield* lateness('keeping turns', loop.take());
-    const { openMs, recallMs } = recalling(reader);
+    const { openMs, recallMs } = await recalling(thread);
     yield summarize('memory', 'recalling for a remark', 'ms', recallMs);
     yield summarize('memory', 'beginning a talk (its index)', 'ms', openMs);
     yield* during('an export', loop, thread, async () => {
@@ -54,7 +54,6 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
     yield* during('a deletion', loop, thread, () => thread.remove(bond, 'f1'));
     yield* during('an erasure, until no trace is left', loop, thread, () => thread.erase(eve));
   } finally {
-    reader.close();
     await thread.close();
     await rm(folder, { recursive: true, force: true });
   }
@@ -69,7 +68,7 @@ function* lateness(metric: string, looks: readonly number[]): Iterable<BenchRow>
 async function* during(
   name: string,
   loop: ReturnType<typeof watchOwnDelay>,
-  thread: StoreThread,
+  thread: AsyncStore,
   work: () => Promise<unknown>,
 ): AsyncIterable<BenchRow> {
   // Delays of the previous measurement must not count here.
@@ -90,7 +89,7 @@ async function* during(
 }
 
 /** Concurrent conversations; one in four turns is Eve's. */
-async function keep(thread: StoreThread, count: number): Promise<number[]> {
+export async function keep(thread: AsyncStore, count: number): Promise<number[]> {
   const keepMs: number[] = [];
   const talk = async (talker: number): Promise<void> => {
     for (let index = talker; index < count; index += talkers)
@@ -100,7 +99,7 @@ async function keep(thread: StoreThread, count: number): Promise<number[]> {
   return keepMs;
 }
 
-async function keepOne(thread: StoreThread, user: string, item: string, index: number): Promise<number> {
+async function keepOne(thread: AsyncStore, user: string, item: string, index: number): Promise<number> {
   const asked = remark(index);
   const answered = `And what of the ${pick(nouns, index * 5)}? `.repeat(4);
   const began = performance.now();
@@ -108,17 +107,20 @@ async function keepOne(thread: StoreThread, user: string, item: string, index: n
   return performance.now() - began;
 }
 
-function recalling(reader: MemoryStore): { readonly openMs: number[]; readonly recallMs: number[] } {
+/** Times of beginning a talk, and of recalling for a remark, in milliseconds. */
+export async function recalling(
+  store: AsyncStore,
+): Promise<{ readonly openMs: number[]; readonly recallMs: number[] }> {
   const openMs: number[] = [];
   const recallMs: number[] = [];
   for (let round = 0; round < 5; round += 1) {
-    const recall = openRecall(reader, bond, Date.now);
+    const recall = openRecall(store, bond, Date.now);
     let began = performance.now();
-    recall.read();
+    await recall.read();
     openMs.push(performance.now() - began);
     for (let index = 0; index < 400; index += 1) {
       began = performance.now();
-      recall([{ role: 'user', text: remark(index * 11) }]);
+      await recall([{ role: 'user', text: remark(index * 11) }]);
       recallMs.push(performance.now() - began);
     }
   }

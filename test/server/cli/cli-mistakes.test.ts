@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { writeWav } from '../../../voices/dsp/wav.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 import { evaluate } from '../../rigs/eval-rig.ts';

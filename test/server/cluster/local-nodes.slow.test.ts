@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { WebSocket } from 'ws';
 import { afterAll, describe, expect, it } from 'vitest';
-import { hasRedis, until } from '../../rigs/cluster-rig.ts';
+import { hasPostgres, hasRedis, startPostgres, until } from '../../rigs/cluster-rig.ts';
 import { recordTalk } from '../../rigs/talk-rig.ts';
 
 if (!hasRedis) console.warn('skipped: the tests of --nodes need redis-server (Debian package redis-server)');
@@ -14,10 +15,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const main = path.resolve('server/main.ts');
 
 /** Runs `dramatis serve --nodes 2` until it is ready. */
-async function startNodes() {
+async function startNodes(...more: readonly string[]) {
   const flags = ['--nodes', '2', '--port', '0', '--data-dir', folder, '--workers', '1', '--log-level', 'error'];
   // Replies are sent as fast as they are made.
-  flags.push('--playout-ahead-ms', '5000');
+  flags.push('--playout-ahead-ms', '5000', ...more);
   const child = spawn(process.execPath, [main, 'serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   child.stdout.on('data', (piece: Buffer) => (printed += piece.toString()));
@@ -72,6 +73,35 @@ describe.skipIf(!hasRedis)('dramatis serve --nodes', () => {
     expect(await exit).toEqual([0, null]);
     expect(server.nodes.filter(({ pid }) => lives(pid))).toEqual([]);
   }, 120_000);
+
+  it.skipIf(!hasPostgres)(
+    'all nodes remember what one of them was told',
+    async () => {
+      const postgres = await startPostgres();
+      const url = await postgres.createDatabase('nodes');
+      {
+        await using server = await startNodes('--memory', '--postgres-url', url);
+        for (const node of server.nodes) {
+          const socket = new WebSocket(`${node.url.replace('http', 'ws')}/v1/realtime?model=alice&user=bob`);
+          const content = [{ type: 'input_text', text: 'I live in Leeds.' }];
+          const item = { type: 'message', role: 'user', content };
+          const done = new Promise<void>((resolve) => {
+            socket.on('message', (data: Buffer) => void (data.includes('"response.done"') && resolve()));
+          });
+          await once(socket, 'open');
+          socket.send(JSON.stringify({ type: 'conversation.item.create', item }));
+          socket.send(JSON.stringify({ type: 'response.create', response: { output_modalities: ['text'] } }));
+          await done;
+          socket.close();
+        }
+        const lists = server.nodes.map(async (node) => (await fetch(`${node.url}/v1/memories?user=bob`)).json());
+        for (const { data } of (await Promise.all(lists)) as { data: { kind: string }[] }[])
+          expect(data.map(({ kind }) => kind)).toEqual(['fact', 'turn', 'turn']);
+      }
+      await postgres.stop();
+    },
+    120_000,
+  );
 
   it('nodes and Redis end with the process that started them', async () => {
     await using server = await startNodes();

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { memoryFile } from '../../../server/memory/store.ts';
+import { memoryFile } from '../../../server/memory/store/store.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
 import { errorTable } from '../../../server/session/contract/errors.ts';
 import { begin, dataFolder, say, type Call } from '../../rigs/memory-rig.ts';

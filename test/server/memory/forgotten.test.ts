@@ -1,120 +1,126 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { factsIn } from '../../../agents/memory/facts.ts';
-import { memoryFile, type MemoryStore } from '../../../server/memory/store.ts';
-import { openStoreThread } from '../../../server/memory/store-thread.ts';
-import { bob, bond, dataFolder, newStore } from '../../rigs/memory-rig.ts';
+import { memoryFile, type MemoryStore } from '../../../server/memory/store/store.ts';
+import { openStoreThread } from '../../../server/memory/store/store-thread.ts';
+import { bob, bond, dataFolder, newStore, newStoreIn, storeKinds, type TestStore } from '../../rigs/memory-rig.ts';
 
 const threads: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const thread of threads.splice(0)) await thread.close();
 });
 
-const said = (store: MemoryStore, item: string, asked: string, answered = 'Yes.'): void =>
+const said = (store: TestStore, item: string, asked: string, answered = 'Yes.'): Promise<void> =>
   store.record(bond, { session: 's1', item, asked, answered }, factsIn(asked), 0);
-const sumUp = (store: MemoryStore, text: string, facts: { turn: number; text: string }[] = []): boolean =>
-  store.summarise(bond, { before: store.summary(bond), turns: store.unsummarised(bond), text, facts, atMs: 0 });
-const factsOf = (store: MemoryStore): string[] =>
-  store.list(bob).flatMap((memory) => (memory.kind === 'fact' ? [memory.text] : []));
+const sumUp = async (
+  store: TestStore,
+  text: string,
+  facts: { turn: number; text: string }[] = [],
+): Promise<boolean> => {
+  const turns = await store.unsummarised(bond);
+  return store.summarise(bond, { before: await store.summary(bond), turns, text, facts, atMs: 0 });
+};
+const factsOf = async (store: TestStore): Promise<string[]> =>
+  (await store.list(bob)).flatMap((memory) => (memory.kind === 'fact' ? [memory.text] : []));
 
-describe('deleted fact', () => {
-  it('deletes every turn that states a deleted fact, and the summary of those turns', () => {
-    const store = newStore();
-    said(store, 'i1', 'I fear geese.');
-    said(store, 'i2', 'Good weather.');
-    said(store, 'i3', 'As ever: i fear geese. Do you?');
-    sumUp(store, 'They fear geese.');
-    store.remove(bob, 'f1');
-    expect(store.list(bob)).toMatchObject([{ kind: 'turn', asked: 'Good weather.' }]);
-    expect(store.unsummarised(bond)).toMatchObject([{ asked: 'Good weather.' }]);
+describe.each(storeKinds)('deleted fact in %s', (kind) => {
+  it('deletes every turn that states a deleted fact, and the summary of those turns', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'I fear geese.');
+    await said(store, 'i2', 'Good weather.');
+    await said(store, 'i3', 'As ever: i fear geese. Do you?');
+    await sumUp(store, 'They fear geese.');
+    await store.remove(bob, 'f1');
+    expect(await store.list(bob)).toMatchObject([{ kind: 'turn', asked: 'Good weather.' }]);
+    expect(await store.unsummarised(bond)).toMatchObject([{ asked: 'Good weather.' }]);
   });
 
-  it('does not extract a deleted fact again from the turns that are left', () => {
-    const store = newStore();
-    said(store, 'i1', 'Geese, you know.');
-    said(store, 'i2', 'They give me the creeps.');
-    sumUp(store, 'They fear geese.', [{ turn: 1, text: 'Fears geese.' }]);
-    expect(factsOf(store)).toEqual(['Fears geese.']);
-    store.remove(bob, 'f1');
-    expect(sumUp(store, 'They are afraid.', [{ turn: 2, text: 'Fears geese.' }])).toBe(true);
-    expect(factsOf(store)).toEqual([]);
+  it('does not extract a deleted fact again from the turns that are left', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'Geese, you know.');
+    await said(store, 'i2', 'They give me the creeps.');
+    await sumUp(store, 'They fear geese.', [{ turn: 1, text: 'Fears geese.' }]);
+    expect(await factsOf(store)).toEqual(['Fears geese.']);
+    await store.remove(bob, 'f1');
+    expect(await sumUp(store, 'They are afraid.', [{ turn: 2, text: 'Fears geese.' }])).toBe(true);
+    expect(await factsOf(store)).toEqual([]);
     // Later statements count.
-    said(store, 'i3', 'I fear geese.');
-    expect(factsOf(store)).toEqual(['I fear geese.']);
+    await said(store, 'i3', 'I fear geese.');
+    expect(await factsOf(store)).toEqual(['I fear geese.']);
   });
 
-  it('does not record a deleted turn again when more is known of what was heard', () => {
-    const store = newStore();
-    said(store, 'i1', 'I fear geese.', 'One two three.');
-    store.remove(bob, 'f1');
+  it('does not record a deleted turn again when more is known of what was heard', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'I fear geese.', 'One two three.');
+    await store.remove(bob, 'f1');
     const cut = { session: 's1', item: 'i1', asked: 'I fear geese.', answered: 'One', isKnown: true };
-    store.record(bond, cut, factsIn(cut.asked), 0);
-    expect(store.list(bob)).toEqual([]);
+    await store.record(bond, cut, factsIn(cut.asked), 0);
+    expect(await store.list(bob)).toEqual([]);
   });
 });
 
-describe('correction', () => {
-  it('corrects facts and turns and refuses the wrong fields', () => {
-    const store = newStore();
-    said(store, 'i1', 'I have a dock.');
-    expect(store.correct(bob, 'f1', { text: 'I have a dog.' })).toMatchObject({
+describe.each(storeKinds)('correction in %s', (kind) => {
+  it('corrects facts and turns and refuses the wrong fields', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'I have a dock.');
+    expect(await store.correct(bob, 'f1', { text: 'I have a dog.' })).toMatchObject({
       text: 'I have a dog.',
       corrected: true,
     });
-    expect(store.correct(bob, 't1', { asked: 'I have a dog.' })).toMatchObject({
+    expect(await store.correct(bob, 't1', { asked: 'I have a dog.' })).toMatchObject({
       asked: 'I have a dog.',
       answered: 'Yes.',
     });
-    expect(store.list(bob)).toMatchObject([{ text: 'I have a dog.' }, { asked: 'I have a dog.' }]);
-    expect(() => store.correct(bob, 't1', { text: 'x' })).toThrow('`asked` and `answered`');
-    expect(() => store.correct(bob, 'f1', { asked: 'x' })).toThrow('send `text`');
+    expect(await store.list(bob)).toMatchObject([{ text: 'I have a dog.' }, { asked: 'I have a dog.' }]);
+    await expect(store.correct(bob, 't1', { text: 'x' })).rejects.toThrow('`asked` and `answered`');
+    await expect(store.correct(bob, 'f1', { asked: 'x' })).rejects.toThrow('send `text`');
   });
 
-  it('keeps the correction of a turn even if the client reports the heard position later', () => {
-    const store = newStore();
-    said(store, 'i1', 'I have a dock.', 'One two three.');
-    store.correct(bob, 't1', { asked: 'I have a dog.' });
-    said(store, 'i1', 'I have a dock.', 'One');
-    expect(store.list(bob)).toMatchObject([{ asked: 'I have a dog.', answered: 'One two three.' }]);
+  it('keeps the correction of a turn even if the client reports the heard position later', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'I have a dock.', 'One two three.');
+    await store.correct(bob, 't1', { asked: 'I have a dog.' });
+    await said(store, 'i1', 'I have a dock.', 'One');
+    expect(await store.list(bob)).toMatchObject([{ asked: 'I have a dog.', answered: 'One two three.' }]);
   });
 
-  it('corrects a fact in its turn too and drops the summary that stated it', () => {
-    const store = newStore();
-    said(store, 'i1', 'Well. I have a dock.');
-    sumUp(store, 'They have a dock.');
-    store.correct(bob, 'f1', { text: 'I have a dog.' });
-    expect(store.summary(bond)).toBe('');
-    expect(store.unsummarised(bond)).toMatchObject([{ asked: 'Well. I have a dog.' }]);
-    sumUp(store, 'They have a dog.', [{ turn: 1, text: 'Has a dock.' }]);
-    expect(factsOf(store)).toEqual(['I have a dog.']);
+  it('corrects a fact in its turn too and drops the summary that stated it', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'Well. I have a dock.');
+    await sumUp(store, 'They have a dock.');
+    await store.correct(bob, 'f1', { text: 'I have a dog.' });
+    expect(await store.summary(bond)).toBe('');
+    expect(await store.unsummarised(bond)).toMatchObject([{ asked: 'Well. I have a dog.' }]);
+    await sumUp(store, 'They have a dog.', [{ turn: 1, text: 'Has a dock.' }]);
+    expect(await factsOf(store)).toEqual(['I have a dog.']);
   });
 
-  it('passes corrected facts to the next summary', () => {
-    const store = newStore();
-    said(store, 'i1', 'I live in Leeds.');
-    for (let item = 2; item < 60; item += 1) said(store, `i${item}`, 'And so on, and on. '.repeat(20));
-    store.correct(bob, 'f1', { text: 'I live in York.' });
-    expect(store.outgrown(bond)?.corrected).toEqual(['I live in York.']);
+  it('passes corrected facts to the next summary', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'I live in Leeds.');
+    for (let item = 2; item < 60; item += 1) await said(store, `i${item}`, 'And so on, and on. '.repeat(20));
+    await store.correct(bob, 'f1', { text: 'I live in York.' });
+    expect((await store.outgrown(bond))?.corrected).toEqual(['I live in York.']);
   });
 
-  it('drops a corrected summary for good when one of its turns is deleted', () => {
-    const store = newStore();
-    said(store, 'i1', 'I fear geese.');
-    said(store, 'i2', 'I hate ducks.');
-    sumUp(store, 'They fear geese and ducks.');
-    store.correct(bob, 's1', { text: 'They fear geese.' });
-    store.remove(bob, 't1');
-    expect(store.summary(bond)).toBe('');
-    expect(store.unsummarised(bond)).toEqual([]);
+  it('drops a corrected summary for good when one of its turns is deleted', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'I fear geese.');
+    await said(store, 'i2', 'I hate ducks.');
+    await sumUp(store, 'They fear geese and ducks.');
+    await store.correct(bob, 's1', { text: 'They fear geese.' });
+    await store.remove(bob, 't1');
+    expect(await store.summary(bond)).toBe('');
+    expect(await store.unsummarised(bond)).toEqual([]);
   });
 
-  it('refuses a summary of turns that were corrected or deleted meanwhile', () => {
-    const store = newStore();
-    said(store, 'i1', 'I fear geese.');
-    const made = { before: '', text: 'They fear geese.', turns: store.unsummarised(bond), atMs: 0, facts: [] };
-    store.remove(bob, 't1');
-    expect(store.summarise(bond, made)).toBe(false);
-    expect(store.summary(bond)).toBe('');
+  it('refuses a summary of turns that were corrected or deleted meanwhile', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'I fear geese.');
+    const made = { before: '', text: 'They fear geese.', turns: await store.unsummarised(bond), atMs: 0, facts: [] };
+    await store.remove(bob, 't1');
+    expect(await store.summarise(bond, made)).toBe(false);
+    expect(await store.summary(bond)).toBe('');
   });
 });
 
@@ -150,7 +156,7 @@ describe('erasure', () => {
   it('purges the memory file at the next start if the server was killed after an erasure', async () => {
     const file = memoryFile(dataFolder());
     const killed = newStore(file);
-    said(killed, 'i1', 'xyzzyplugh. '.repeat(100));
+    killed.record(bond, { session: 's1', item: 'i1', asked: 'xyzzyplugh. '.repeat(100), answered: '' }, [], 0);
     killed.erase(bob);
     const next = await openStoreThread(file);
     await next.close();
@@ -159,32 +165,43 @@ describe('erasure', () => {
   });
 });
 
-describe('moving memories', () => {
+describe.each(storeKinds)('moving memories in %s', (kind) => {
   const guest = { ...bond, user: 'guest' };
 
-  it('moves a guest’s memories and facts to a user and summarizes them again there', () => {
-    const store = newStore();
-    said(store, 'i1', 'I fear geese.');
-    sumUp(store, 'They fear geese.');
-    store.record(guest, { session: 's2', item: 'g1', asked: 'I like tea.', answered: '' }, factsIn('I like tea.'), 0);
-    store.summarise(guest, { before: '', turns: store.unsummarised(guest), text: 'Tea.', facts: [], atMs: 0 });
-    expect(store.move({ owner: '', user: 'guest' }, bob)).toBe(3);
-    expect(store.list({ owner: '', user: 'guest' })).toEqual([]);
-    expect(factsOf(store)).toEqual(['I like tea.', 'I fear geese.']);
-    expect(store.summary(bond)).toBe('They fear geese.');
-    expect(store.unsummarised(bond)).toMatchObject([{ asked: 'I like tea.' }]);
+  it('moves a guest’s memories and facts to a user and summarizes them again there', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'I fear geese.');
+    await sumUp(store, 'They fear geese.');
+    await store.record(
+      guest,
+      { session: 's2', item: 'g1', asked: 'I like tea.', answered: '' },
+      factsIn('I like tea.'),
+      0,
+    );
+    await store.summarise(guest, {
+      before: '',
+      turns: await store.unsummarised(guest),
+      text: 'Tea.',
+      facts: [],
+      atMs: 0,
+    });
+    expect(await store.move({ owner: '', user: 'guest' }, bob)).toBe(3);
+    expect(await store.list({ owner: '', user: 'guest' })).toEqual([]);
+    expect(await factsOf(store)).toEqual(['I like tea.', 'I fear geese.']);
+    expect(await store.summary(bond)).toBe('They fear geese.');
+    expect(await store.unsummarised(bond)).toMatchObject([{ asked: 'I like tea.' }]);
   });
 
-  it('moves the memories of one API key to another with users and summaries kept apart', () => {
-    const store = newStore();
-    said(store, 'i1', 'I fear geese.');
-    sumUp(store, 'They fear geese.');
-    store.record(guest, { session: 's2', item: 'g1', asked: 'I like tea.', answered: '' }, [], 0);
-    expect(store.move({ owner: '' }, { owner: 'game' })).toBe(4);
-    expect(store.people()).toMatchObject([
+  it('moves the memories of one API key to another with users and summaries kept apart', async () => {
+    const store = await newStoreIn(kind);
+    await said(store, 'i1', 'I fear geese.');
+    await sumUp(store, 'They fear geese.');
+    await store.record(guest, { session: 's2', item: 'g1', asked: 'I like tea.', answered: '' }, [], 0);
+    expect(await store.move({ owner: '' }, { owner: 'game' })).toBe(4);
+    expect(await store.people()).toMatchObject([
       { owner: 'game', user: 'bob', turns: 1, facts: 1 },
       { owner: 'game', user: 'guest', turns: 1 },
     ]);
-    expect(store.summary({ ...bond, owner: 'game' })).toBe('They fear geese.');
+    expect(await store.summary({ ...bond, owner: 'game' })).toBe('They fear geese.');
   });
 });

@@ -1,19 +1,32 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { mostKept } from '../../../server/memory/changes.ts';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { mostKept } from '../../../server/memory/store/changes.ts';
+import { copyMemories } from '../../../server/memory/store/copied.ts';
+import { operations } from '../../../server/memory/store/operations.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { begin, bob, bond, dataFolder, keptIn, newStore, say, type Call } from '../../rigs/memory-rig.ts';
+import {
+  begin,
+  bob,
+  bond,
+  dataFolder,
+  keptIn,
+  newStore,
+  newStoreIn,
+  say,
+  storeKinds,
+  type Call,
+} from '../../rigs/memory-rig.ts';
 import { stages } from '../../rigs/scene-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const turn = (item: string, asked: string, answered = 'Yes.') => ({ session: 's1', item, asked, answered });
 
-describe('MemoryStore', () => {
-  it('stores a turn with its facts and each fact with its source turn', () => {
-    const store = newStore();
-    store.record(bond, turn('i1', 'I live in Leeds.'), [{ topic: 'home', text: 'I live in Leeds.' }], 1_000);
-    expect(store.list(bob)).toEqual([
+describe.each(storeKinds)('memories in %s', (kind) => {
+  it('stores a turn with its facts and each fact with its source turn', async () => {
+    const store = await newStoreIn(kind);
+    await store.record(bond, turn('i1', 'I live in Leeds.'), [{ topic: 'home', text: 'I live in Leeds.' }], 1_000);
+    expect(await store.list(bob)).toEqual([
       {
         id: 'f1',
         kind: 'fact',
@@ -35,54 +48,72 @@ describe('MemoryStore', () => {
     ]);
   });
 
-  it('updates a turn that is recorded again, cut to what was heard', () => {
-    const store = newStore();
-    store.record(bond, turn('i1', 'Hello.', 'One two three four.'), [], 0);
-    store.record(bond, turn('i1', 'Hello.', 'One two'), [], 0);
-    expect(store.list(bob)).toMatchObject([{ answered: 'One two' }]);
-    store.record(bond, turn('i1', '', ''), [], 0);
-    expect(store.list(bob)).toEqual([]);
+  it('updates a turn that is recorded again, cut to what was heard', async () => {
+    const store = await newStoreIn(kind);
+    await store.record(bond, turn('i1', 'Hello.', 'One two three four.'), [], 0);
+    await store.record(bond, turn('i1', 'Hello.', 'One two'), [], 0);
+    expect(await store.list(bob)).toMatchObject([{ answered: 'One two' }]);
+    await store.record(bond, turn('i1', '', ''), [], 0);
+    expect(await store.list(bob)).toEqual([]);
   });
 
-  it('keeps one fact per topic, the latest, and no fact twice', () => {
-    const store = newStore();
-    store.record(bond, turn('i1', 'I live in Leeds.'), [{ topic: 'home', text: 'I live in Leeds.' }], 0);
-    store.record(bond, turn('i2', 'I live in York.'), [{ topic: 'home', text: 'I live in York.' }], 0);
-    store.record(bond, turn('i3', 'I live in york!'), [{ text: 'i live in york.' }], 0);
-    const facts = store.list(bob).filter(({ kind }) => kind === 'fact');
+  it('keeps one fact per topic, the latest, and no fact twice', async () => {
+    const store = await newStoreIn(kind);
+    await store.record(bond, turn('i1', 'I live in Leeds.'), [{ topic: 'home', text: 'I live in Leeds.' }], 0);
+    await store.record(bond, turn('i2', 'I live in York.'), [{ topic: 'home', text: 'I live in York.' }], 0);
+    await store.record(bond, turn('i3', 'I live in york!'), [{ text: 'i live in york.' }], 0);
+    const facts = (await store.list(bob)).filter(({ kind }) => kind === 'fact');
     expect(facts).toMatchObject([{ text: 'I live in York.', source: 't2' }]);
   });
 
-  it('keeps the latest 10,000 turns of a user, and what the forgotten ones told of the user', () => {
-    const store = newStore();
-    for (let told = 0; told < mostKept.turns + 5; told += 1)
-      store.record(
-        bond,
-        turn(`i${told}`, 'Hello.'),
-        told === 0 ? [{ topic: 'home', text: 'I live in Leeds.' }] : [],
-        0,
-      );
-    const kept = store.list(bob);
-    expect(kept.filter(({ kind }) => kind === 'turn')).toHaveLength(mostKept.turns);
-    expect(kept.filter(({ kind }) => kind === 'fact')).toMatchObject([{ text: 'I live in Leeds.', source: null }]);
+  it('keeps the latest 10,000 turns of a user, and what the forgotten ones told of the user', async () => {
+    const source = newStore();
+    const facts = [{ topic: 'home', text: 'I live in Leeds.' }];
+    // In one transaction, for speed.
+    await source.within(async (perform) => {
+      for (let told = 0; told < mostKept.turns; told += 1)
+        await perform(operations.record(bond, turn(`i${told}`, 'Hello.'), told === 0 ? facts : [], 0));
+    });
+    const store = await newStoreIn(kind);
+    await copyMemories(source, store);
+    for (let told = 0; told < 5; told += 1) await store.record(bond, turn(`later${told}`, 'Hello.'), [], 0);
+    const kept = await store.list(bob);
+    expect(kept.filter((memory) => memory.kind === 'turn')).toHaveLength(mostKept.turns);
+    expect(kept.filter((memory) => memory.kind === 'fact')).toMatchObject([{ text: 'I live in Leeds.', source: null }]);
     expect(kept.at(-1)?.id).toBe('t6');
   });
 
-  it('keeps the latest 1,000 facts of a user', () => {
-    const store = newStore();
+  it('keeps the latest 1,000 facts of a user', async () => {
+    const source = newStore();
     const facts = Array.from({ length: mostKept.facts + 5 }, (_unused, place) => ({ text: `Fact ${place}.` }));
-    store.record(bond, turn('i1', 'Hello.'), facts, 0);
-    const kept = store.list(bob).filter(({ kind }) => kind === 'fact');
+    source.record(bond, turn('i1', 'Hello.'), facts.slice(0, mostKept.facts), 0);
+    const store = await newStoreIn(kind);
+    await copyMemories(source, store);
+    await store.record(bond, turn('i2', 'Hello.'), facts.slice(mostKept.facts), 0);
+    const kept = (await store.list(bob)).filter(({ kind }) => kind === 'fact');
     expect(kept).toHaveLength(mostKept.facts);
     expect(kept.some((fact) => fact.kind === 'fact' && fact.text === 'Fact 4.')).toBe(false);
   });
 
-  it('never reuses the id of a deleted memory', () => {
-    const store = newStore();
-    store.record(bond, turn('i1', 'One.'), [], 0);
-    store.remove(bob, 't1');
-    store.record(bond, turn('i2', 'Two.'), [], 0);
-    expect(store.list(bob)).toMatchObject([{ id: 't2' }]);
+  it('separates the memories of different keys and characters', async () => {
+    const store = await newStoreIn(kind);
+    const said = (asked: string, session = 's1') => ({ ...turn('i1', asked), session });
+    await store.record(bond, said('Hello.'), [], 0);
+    await store.record({ ...bond, owner: 'other' }, said('A secret.', 's2'), [], 0);
+    await store.record({ ...bond, character: 'holmes' }, said('A case.', 's3'), [], 0);
+    expect(await store.list(bob)).toMatchObject([{ asked: 'A case.' }, { asked: 'Hello.' }]);
+    expect(await store.list(bob, { character: 'alice' })).toMatchObject([{ asked: 'Hello.' }]);
+    await expect(store.get(bob, 't2')).rejects.toThrow('There is no memory "t2"');
+    expect(await store.erase(bob)).toBe(2);
+    expect(await store.list({ owner: 'other', user: 'bob' })).toHaveLength(1);
+  });
+
+  it('never reuses the id of a deleted memory', async () => {
+    const store = await newStoreIn(kind);
+    await store.record(bond, turn('i1', 'One.'), [], 0);
+    await store.remove(bob, 't1');
+    await store.record(bond, turn('i2', 'Two.'), [], 0);
+    expect(await store.list(bob)).toMatchObject([{ id: 't2' }]);
   });
 });
 

@@ -7,31 +7,31 @@ import { summaryPrompt } from '../../../agents/memory/summary.ts';
 import { withFallback } from '../../../agents/actor/fallback.ts';
 import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
 import { openRecall } from '../../../server/memory/recall.ts';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { attacks } from '../../agents/guardrails/attacks.ts';
 import { asHistory, smallCharacter } from '../../agents/actor/stand-ins.ts';
-import { bob, bond, dataFolder, newStore, say } from '../../rigs/memory-rig.ts';
+import { besides, bob, dataFolder, newStore, say } from '../../rigs/memory-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const character = smallCharacter({});
 const visitors = attacks.filter(({ by }) => by === 'visitor');
 
 /** Stores this text as a message, a fact and a manipulated summary; returns what is recalled. */
-function remembered(text: string): string[] {
+function remembered(text: string): Promise<string[]> {
   const store = newStore();
   const bond = { ...bob, character: character.id };
   const asked = `Remember the ale: ${text}`;
   store.record(bond, { session: 's', item: 'i', asked, answered: 'Indeed.' }, factsIn(asked), 0);
   const facts = [{ turn: store.unsummarised(bond)[0]?.id ?? 0, text: text.slice(0, 160) }];
   store.summarise(bond, { before: '', turns: store.unsummarised(bond), text, facts, atMs: 0 });
-  return openRecall(store, bond, () => 0)([{ role: 'user', text: 'Is the ale good?' }]);
+  return openRecall(besides(store), bond, () => 0)([{ role: 'user', text: 'Is the ale good?' }]);
 }
 
 describe('prompt injection through memory', () => {
   it.each(visitors)(
     'stays in role and quotes the memory as a note, not an instruction: $text',
     async ({ text, yields }) => {
-      const memories = remembered(text);
+      const memories = await remembered(text);
       expect(memories.length).toBeGreaterThanOrEqual(2);
       const asked: (readonly Message[])[] = [];
       const gullible: ChatModel = {
@@ -77,19 +77,6 @@ describe('prompt injection through memory', () => {
 });
 
 describe('owners of memories', () => {
-  it('separates the memories of different keys and characters', () => {
-    const store = newStore();
-    const turn = (asked: string, session = 's1') => ({ session, item: 'i1', asked, answered: 'Yes.' });
-    store.record(bond, turn('Hello.'), [], 0);
-    store.record({ ...bond, owner: 'other' }, turn('A secret.', 's2'), [], 0);
-    store.record({ ...bond, character: 'holmes' }, turn('A case.', 's3'), [], 0);
-    expect(store.list(bob)).toMatchObject([{ asked: 'A case.' }, { asked: 'Hello.' }]);
-    expect(store.list(bob, { character: 'alice' })).toMatchObject([{ asked: 'Hello.' }]);
-    expect(() => store.get(bob, 't2')).toThrow('There is no memory "t2"');
-    expect(store.erase(bob)).toBe(2);
-    expect(store.list({ owner: 'other', user: 'bob' })).toHaveLength(1);
-  });
-
   it('takes the user of a client secret from the secret alone', async () => {
     const dataDir = dataFolder();
     const server = await serve({ flags: { memory: true, dataDir, apiKeys: 'key' } });

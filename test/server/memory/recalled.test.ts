@@ -5,27 +5,46 @@ import type { Embedder } from '../../../agents/embeddings/embedder.ts';
 import { openSharedEmbedder } from '../../../agents/embeddings/shared-embedder.ts';
 import { openRecall } from '../../../server/memory/recall.ts';
 import { SessionMemory } from '../../../server/memory/session-memory.ts';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { Conversation } from '../../../server/session/history/conversation.ts';
 import { EngineError } from '../../../voices/engine.ts';
-import { bond, dataFolder, newStore } from '../../rigs/memory-rig.ts';
+import { until } from '../../rigs/cluster-rig.ts';
+import {
+  besides,
+  bond,
+  dataFolder,
+  newStore,
+  newStoreIn,
+  storeKinds,
+  twoStoresIn,
+  type StoreKind,
+  type TestStore,
+} from '../../rigs/memory-rig.ts';
 
 const dayMs = 86_400_000;
 const user = (text: string) => ({ role: 'user', text }) as const;
 
 /** A store in which Bob has said this to Alice, one thing a day. */
-function storeOf(said: readonly string[], file?: string): MemoryStore {
-  const store = newStore(file);
+async function storeOf(kind: StoreKind, said: readonly string[]): Promise<TestStore> {
+  return tell(await newStoreIn(kind), said);
+}
+
+async function tell(store: TestStore, said: readonly string[]): Promise<TestStore> {
   for (const [index, asked] of said.entries())
-    store.record(bond, { session: 's', item: `i${index}`, asked, answered: `Answer ${index}.` }, [], index * dayMs);
+    await store.record(
+      bond,
+      { session: 's', item: `i${index}`, asked, answered: `Answer ${index}.` },
+      [],
+      index * dayMs,
+    );
   return store;
 }
 
-describe('openRecall', () => {
-  it('recalls related memories with their age, except those in the current conversation', () => {
-    const store = storeOf(['The roses are in bloom.', 'I saw a heron by the river.']);
+describe.each(storeKinds)('openRecall on %s', (kind) => {
+  it('recalls related memories with their age, except those in the current conversation', async () => {
+    const store = await storeOf(kind, ['The roses are in bloom.', 'I saw a heron by the river.']);
     const recall = openRecall(store, bond, () => 3 * dayMs);
-    expect(recall([user('Have you seen the roses?')])).toEqual([
+    expect(await recall([user('Have you seen the roses?')])).toEqual([
       'They said 3 days ago: The roses are in bloom. You answered: Answer 0.',
     ]);
     const talk = [
@@ -33,28 +52,29 @@ describe('openRecall', () => {
       { role: 'assistant', text: 'Answer 0.' } as const,
       user('Roses, I said.'),
     ];
-    expect(recall(talk)).toEqual([]);
+    expect(await recall(talk)).toEqual([]);
   });
 
-  it('recalls memories as they are now, corrected or deleted also by another server', () => {
-    const file = memoryFile(dataFolder());
-    const store = storeOf(['The roses are in bloom.'], file);
+  it('recalls memories as they are now, corrected or deleted also by another server', async () => {
+    const [store, other] = await twoStoresIn(kind);
+    await tell(store, ['The roses are in bloom.']);
     const recall = openRecall(store, bond, () => 0);
-    recall.read();
-    const other = newStore(file);
-    other.correct(bond, 't1', { asked: 'The roses are dead.' });
-    expect(recall([user('The roses?')])).toEqual(['They said today: The roses are dead. You answered: Answer 0.']);
-    other.remove(bond, 't1');
-    expect(recall([user('The roses?')])).toEqual([]);
+    await recall.read();
+    await other.correct(bond, 't1', { asked: 'The roses are dead.' });
+    expect(await recall([user('The roses?')])).toEqual([
+      'They said today: The roses are dead. You answered: Answer 0.',
+    ]);
+    await other.remove(bond, 't1');
+    expect(await recall([user('The roses?')])).toEqual([]);
   });
 
-  it('recalls the latest facts on any topic, each once', () => {
-    const store = newStore();
+  it('recalls the latest facts on any topic, each once', async () => {
+    const store = await newStoreIn(kind);
     const said = { session: 's', item: 'f', asked: 'My name is Bob.', answered: 'Hello.' };
-    store.record(bond, said, [{ topic: 'name', text: 'My name is Bob.' }], 0);
+    await store.record(bond, said, [{ topic: 'name', text: 'My name is Bob.' }], 0);
     const recall = openRecall(store, bond, () => dayMs);
-    expect(recall([user('The weather is fine.')])).toEqual(['They told you yesterday: My name is Bob.']);
-    expect(recall([user('What is my name, Bob?')])).toEqual(['They told you yesterday: My name is Bob.']);
+    expect(await recall([user('The weather is fine.')])).toEqual(['They told you yesterday: My name is Bob.']);
+    expect(await recall([user('What is my name, Bob?')])).toEqual(['They told you yesterday: My name is Bob.']);
   });
 });
 
@@ -76,16 +96,11 @@ function twoTopics(isDown = (): boolean => false): Embedder & { readonly asked: 
   };
 }
 
-function talk(store: MemoryStore, embedder: Embedder, faults: unknown[] = []): SessionMemory {
+function talk(store: TestStore, embedder: Embedder, faults: unknown[] = []): SessionMemory {
   const shared = openSharedEmbedder(embedder);
-  const written = {
-    record: async (...args: Parameters<MemoryStore['record']>) => store.record(...args),
-    keepEmbedding: async (...args: Parameters<MemoryStore['keepEmbedding']>) => store.keepEmbedding(...args),
-  };
   const told = { onTurn: () => undefined, onEnd: () => undefined, onLoss: () => undefined };
   const parts = {
-    store: written,
-    reader: store,
+    store,
     owner: '',
     character: 'alice',
     now: () => 0,
@@ -107,7 +122,7 @@ const coins = 'I owe the miller three coins.';
 
 describe('recall by embeddings', () => {
   it('recalls memories that share no word with the message and embeds each only once', async () => {
-    const store = storeOf([storm, coins]);
+    const store = await storeOf('a file', [storm, coins]);
     const embedder = twoTopics();
     const first = talk(store, embedder);
     await settled();
@@ -122,7 +137,7 @@ describe('recall by embeddings', () => {
   });
 
   it('recalls by keywords while the embedding server is down and embeds the rest in the next session', async () => {
-    const store = storeOf([storm, coins]);
+    const store = await storeOf('a file', [storm, coins]);
     const faults: unknown[] = [];
     let isDown = true;
     const embedder = twoTopics(() => isDown);
@@ -138,34 +153,36 @@ describe('recall by embeddings', () => {
   });
 
   it('stops the recall when the reply is cancelled', async () => {
-    const memory = talk(storeOf([storm]), twoTopics());
+    const memory = talk(await storeOf('a file', [storm]), twoTopics());
     const gone = { signal: AbortSignal.abort(new Error('gone')) };
     await expect(memory.recall([user('Weather?')], gone)).rejects.toThrow('gone');
   });
 
-  it('deletes the embeddings of deleted and corrected memories and stores none for outdated text', async () => {
-    const store = storeOf([storm, coins]);
-    const said = { session: 's', item: 'f', asked: 'My name is Bob.', answered: '' };
-    store.record(bond, said, [{ topic: 'name', text: 'My name is Bob.' }], 0);
-    talk(store, twoTopics());
-    await settled();
-    const ids = ['t1', 't2', 't3', 'f1'];
-    const known = (): string[] => [...store.embeddings('two topics', ids).keys()];
-    expect(known()).toEqual(ids);
-    expect([...store.embeddings('another', ids)]).toEqual([]);
-    store.correct(bond, 't1', { asked: 'No storm came.' });
-    store.correct(bond, 'f1', { text: 'His name is Rob.' });
-    store.remove(bond, 't2');
-    // The words of a fact are corrected in its turn, too.
-    expect(known()).toEqual([]);
-    store.keepEmbedding('two topics', { id: 't1', text: `${storm}\nAnswer 0.` }, Float32Array.of(1, 0));
-    store.keepEmbedding('two topics', { id: 't2', text: `${coins}\nAnswer 1.` }, Float32Array.of(1, 0));
-    expect(known()).toEqual([]);
-    store.keepEmbedding('two topics', { id: 't1', text: 'No storm came.\nAnswer 0.' }, Float32Array.of(1, 0));
-    expect(known()).toEqual(['t1']);
-    store.erase(bond);
-    expect(known()).toEqual([]);
-  });
+  it.each(storeKinds)(
+    'deletes the embeddings of deleted and corrected memories and stores none for outdated text in %s',
+    async (kind) => {
+      const store = await storeOf(kind, [storm, coins]);
+      const said = { session: 's', item: 'f', asked: 'My name is Bob.', answered: '' };
+      await store.record(bond, said, [{ topic: 'name', text: 'My name is Bob.' }], 0);
+      talk(store, twoTopics());
+      const ids = ['t1', 't2', 't3', 'f1'];
+      const known = async (): Promise<string[]> => [...(await store.embeddings('two topics', ids)).keys()].toSorted();
+      await until(async () => (await known()).length === ids.length);
+      expect([...(await store.embeddings('another', ids))]).toEqual([]);
+      await store.correct(bond, 't1', { asked: 'No storm came.' });
+      await store.correct(bond, 'f1', { text: 'His name is Rob.' });
+      await store.remove(bond, 't2');
+      // The words of a fact are corrected in its turn, too.
+      expect(await known()).toEqual([]);
+      await store.keepEmbedding('two topics', { id: 't1', text: `${storm}\nAnswer 0.` }, Float32Array.of(1, 0));
+      await store.keepEmbedding('two topics', { id: 't2', text: `${coins}\nAnswer 1.` }, Float32Array.of(1, 0));
+      expect(await known()).toEqual([]);
+      await store.keepEmbedding('two topics', { id: 't1', text: 'No storm came.\nAnswer 0.' }, Float32Array.of(1, 0));
+      expect(await known()).toEqual(['t1']);
+      await store.erase(bond);
+      expect(await known()).toEqual([]);
+    },
+  );
 });
 
 it('migrates a memory file of an older version and keeps its contents', async () => {
@@ -177,9 +194,9 @@ it('migrates a memory file of an older version and keeps its contents', async ()
   old.exec('ALTER TABLE turns DROP COLUMN corrected; ALTER TABLE turns DROP COLUMN extracted; DROP TABLE chores');
   old.exec('DROP TRIGGER turns_corrected; DROP TRIGGER facts_corrected; DROP TABLE points; PRAGMA user_version = 1');
   old.close();
-  const again = newStore(file);
+  const again = besides(newStore(file));
   const memory = talk(again, twoTopics());
   await settled();
   expect((await memory.recall([user('Is the weather bad?')], { signal }))[0]).toContain(storm);
-  expect([...again.embeddings('two topics', ['t1']).keys()]).toEqual(['t1']);
+  expect([...(await again.embeddings('two topics', ['t1'])).keys()]).toEqual(['t1']);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 import { bond, dataFolder } from '../../rigs/memory-rig.ts';

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { openRecall } from '../../../server/memory/recall.ts';
-import type { MemoryStore } from '../../../server/memory/store.ts';
+import type { MemoryStore } from '../../../server/memory/store/store.ts';
 import { openSummaries } from '../../../server/memory/summaries.ts';
 import { Preempted } from '../../../voices/calls/limiter.ts';
 import { EngineError } from '../../../voices/engine.ts';
-import { bond, newStore } from '../../rigs/memory-rig.ts';
+import { besides, bond, newStore } from '../../rigs/memory-rig.ts';
 
 const user = (text: string) => ({ role: 'user', text }) as const;
 
@@ -59,7 +59,9 @@ describe('summaries', () => {
     await sumUp(store, chatModel);
     expect(prompts.at(-1)).toContain('Summary so far: "Summary 1."');
     expect(store.summary(bond)).toBe('Summary 2.');
-    expect(openRecall(store, bond, () => 0)([user('Well?')])[0]).toBe('Of your talks so far: Summary 2.');
+    expect((await openRecall(besides(store), bond, () => 0)([user('Well?')]))[0]).toBe(
+      'Of your talks so far: Summary 2.',
+    );
   });
 
   it('summarizes by picked sentences if there is no LLM', async () => {
@@ -141,12 +143,4 @@ describe('summaries', () => {
 
 function fail(fault: unknown): never {
   throw fault;
-}
-
-/** The store with the asynchronous methods of its thread. */
-function besides(store: MemoryStore) {
-  return {
-    outgrown: async (whose: typeof bond) => store.outgrown(whose),
-    summarise: async (...args: Parameters<MemoryStore['summarise']>) => store.summarise(...args),
-  };
 }

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openRecall } from '../../../server/memory/recall.ts';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
-import { begin, bond, dataFolder, newStore, say, type Call } from '../../rigs/memory-rig.ts';
+import { begin, besides, bond, dataFolder, newStore, say, type Call } from '../../rigs/memory-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const mounts: string[] = [];
@@ -73,16 +73,15 @@ describe('concurrent memory', () => {
 });
 
 describe('clock', () => {
-  it('keeps the order of memories and their recall when the clock is set back', () => {
+  it('keeps the order of memories and their recall when the clock is set back', async () => {
     const store = newStore();
     const dayMs = 86_400_000;
     for (const [index, asked] of ['The roses bloom.', 'The roses wilt.'].entries())
       store.record(bond, { session: 's', item: `i${index}`, asked, answered: '' }, [], (9 - index) * dayMs);
     expect(store.list(bond)).toMatchObject([{ asked: 'The roses wilt.' }, { asked: 'The roses bloom.' }]);
-    expect(openRecall(store, bond, () => 0)([{ role: 'user', text: 'How are the roses?' }]).toSorted()).toEqual([
-      'They said today: The roses bloom.',
-      'They said today: The roses wilt.',
-    ]);
+    expect(
+      (await openRecall(besides(store), bond, () => 0)([{ role: 'user', text: 'How are the roses?' }])).toSorted(),
+    ).toEqual(['They said today: The roses bloom.', 'They said today: The roses wilt.']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { keep, servePages } from '../../rigs/page-rig.ts';
 import { hasBrowser } from '../../fakes/network/browser.ts';
 

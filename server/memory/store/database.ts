@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Perform } from './copied.ts';
 import { MemoryError } from './record.ts';
 import { migrate } from './schema.ts';
-
-type Value = string | number | null | Uint8Array;
+import type { Steps } from './steps.ts';
 
 /** Timeout of the main connection while another process writes. */
 const busyMs = 5_000;
@@ -37,17 +37,46 @@ export class Database {
     }
   }
 
-  /** Runs `change` in a transaction; rolls back if it throws. */
-  transaction(change: () => void): void {
+  /** Runs the steps in a transaction; rolls back if they throw. */
+  transaction<Result>(steps: Steps<Result>): Result {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
-      change();
+      const result = this.perform(steps);
       this.#database.exec('COMMIT');
+      return result;
     } catch (cause) {
       // On a full disk SQLite has already rolled back.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw cause;
     }
+  }
+
+  /** As `transaction`, for work that has to wait for another database. */
+  async within<Result>(act: (perform: Perform) => Promise<Result>): Promise<Result> {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = await act(async (steps) => this.perform(steps));
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (cause) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw cause;
+    }
+  }
+
+  /** Runs the steps, each statement on its own. */
+  perform<Result>(steps: Steps<Result>): Result {
+    let step = steps.next();
+    while (step.done !== true) {
+      const { sql, values, hasRows } = step.value;
+      const prepared = this.#prepared(sql);
+      step = steps.next(
+        hasRows
+          ? { rows: prepared.all(...values), count: 0 }
+          : { rows: [], count: Number(prepared.run(...values).changes) },
+      );
+    }
+    return step.value;
   }
 
   /**
@@ -58,19 +87,6 @@ export class Database {
     this.#database.exec('VACUUM');
     const { busy } = this.#prepared('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
     return busy === 0;
-  }
-
-  /** Runs a statement and returns the number of rows changed. */
-  run(sql: string, ...values: Value[]): number {
-    return Number(this.#prepared(sql).run(...values).changes);
-  }
-
-  get(sql: string, ...values: Value[]): Record<string, unknown> | undefined {
-    return this.#prepared(sql).get(...values);
-  }
-
-  all<Row>(sql: string, ...values: Value[]): Row[] {
-    return this.#prepared(sql).all(...values) as Row[];
   }
 
   close(): void {

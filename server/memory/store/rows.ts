@@ -1,7 +1,7 @@
 import { MemoryError, type MemoryRecord } from './record.ts';
 
 /** SQL condition for the memories of a user; takes two values. */
-export const ofUser = 'owner = ? AND user = ?';
+export const ofUser = 'owner = ? AND "user" = ?';
 /** SQL condition for the memories that one character has of a user; takes three values. */
 export const ofMemoryKey = `${ofUser} AND character = ?`;
 

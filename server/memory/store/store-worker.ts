@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { serveWorker } from '../../voices/runtime/worker-serve.ts';
+import { serveWorker } from '../../../voices/runtime/worker-serve.ts';
 import { MemoryError } from './record.ts';
 import { MemoryStore } from './store.ts';
 import type { StoreAnswer, StoreJob } from './store-thread.ts';

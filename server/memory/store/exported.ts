@@ -1,6 +1,6 @@
-import type { Database } from './database.ts';
 import type { MemoryRecord, UserKey } from './record.ts';
 import { ofUser, partsOf, recordOf } from './rows.ts';
+import { all, type Steps } from './steps.ts';
 
 export interface ExportPage {
   /** Memories as JSON, one per line, separated by commas. */
@@ -13,11 +13,11 @@ const pageSize = 200;
 const order = ['turns', 'facts', 'summaries'] as const;
 
 /** Returns a page of a user's memories, after the id `after`: turns, facts and summaries, each oldest first. */
-export function pageIn(database: Database, { owner, user }: UserKey, character: string, after = 't0'): ExportPage {
+export function* pageIn({ owner, user }: UserKey, character = '', after: string | undefined = 't0'): Steps<ExportPage> {
   const begin = partsOf(after);
   const records: MemoryRecord[] = [];
   for (const table of order.slice(order.indexOf(begin.table))) {
-    const rows = database.all(
+    const rows = yield* all(
       `SELECT * FROM ${table} WHERE ${ofUser} AND (? = '' OR character = ?) AND id > ? ORDER BY id LIMIT ?`,
       owner,
       user,

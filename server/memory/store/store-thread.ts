@@ -1,10 +1,9 @@
-import { openWorkerPool } from '../../voices/runtime/worker-pool.ts';
+import { openWorkerPool } from '../../../voices/runtime/worker-pool.ts';
+import type { ArgsOf, AsyncStore, Operation, ResultOf } from './operations.ts';
 import { MemoryError } from './record.ts';
-import type { MemoryStore } from './store.ts';
+import { MemoryStore } from './store.ts';
 
-type Reading = 'get' | 'list' | 'page' | 'people' | 'outgrown';
-type Writing = 'record' | 'keepEmbedding' | 'summarise' | 'correct' | 'remove' | 'move';
-type Method = Reading | Writing | 'erase' | 'purge';
+type Method = Operation | 'purge';
 
 export interface StoreJob {
   readonly method: Method | 'open' | 'close';
@@ -15,21 +14,6 @@ export type StoreAnswer =
   | { readonly value: unknown }
   | { readonly fault: { readonly code: MemoryError['code']; readonly message: string } };
 
-/**
- * The store on a worker thread, so that audio never waits for the disk. Runs one job at a time, `record` first. Each
- * throws `MemoryError`; a settled promise guarantees what the store's method does.
- */
-export type StoreThread = {
-  readonly [Name in Reading | Writing]: (
-    ...args: Parameters<MemoryStore[Name]>
-  ) => Promise<ReturnType<MemoryStore[Name]>>;
-} & {
-  /** Deletes all memories of a user, or of one character, leaving no trace on disk. Returns their number. */
-  erase(...args: [person: Parameters<MemoryStore['erase']>[0], character?: string]): Promise<number>;
-  /** Finishes pending jobs, purges deleted data from the file, and closes it. */
-  close(): Promise<void>;
-};
-
 /** Memories erased per job; other sessions wait for one such batch at most. */
 const eraseCount = 500;
 /** Timeout of a write, so that a hanging disk does not block a session; what may not be stored yet is written again. */
@@ -37,14 +21,18 @@ const longestRecordMs = 30_000;
 /** Delay of the purge after a deletion: more deletions are likely to follow. */
 const tidyAfterMs = 5_000;
 
-/** Opens the file on a new thread. Throws `MemoryError` if it cannot be read. */
-export async function openStoreThread(file: string): Promise<StoreThread> {
+/**
+ * Opens the file on a worker thread, so that audio never waits for the disk. It runs one job at a time, `record` first.
+ * What is recalled is read on this thread, from a second connection. `erase` leaves no trace on disk, `close` none of
+ * deleted data. Throws `MemoryError` if the file cannot be read.
+ */
+export async function openStoreThread(file: string): Promise<AsyncStore> {
   const thread = startThread(file);
   const { doing } = thread;
-  const tidier = openPurger(doing('purge'));
+  const tidier = openPurger(() => thread.call('purge', []) as Promise<boolean>);
   const changing =
-    <Name extends Method>(name: Name) =>
-    async (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> => {
+    <Name extends Operation>(name: Name) =>
+    async (...args: ArgsOf<Name>): Promise<ResultOf<Name>> => {
       const result = await doing(name)(...args);
       tidier.later();
       return result;
@@ -55,10 +43,15 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
     await thread.end();
     throw fault;
   }
+  const reader = new MemoryStore(file, true);
   // A previous process may have been killed before its purge.
   tidier.later();
   return {
     record: doing('record', { priority: 1, longestMs: longestRecordMs }),
+    recall: async (...args) => reader.recall(...args),
+    standing: async (...args) => reader.standing(...args),
+    embeddings: async (...args) => reader.embeddings(...args),
+    summary: async (...args) => reader.summary(...args),
     keepEmbedding: doing('keepEmbedding'),
     get: doing('get'),
     list: doing('list'),
@@ -80,6 +73,7 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
     },
     async close() {
       tidier.close();
+      reader.close();
       await thread.call('close', []).catch(() => undefined);
       await thread.end();
     },
@@ -104,9 +98,9 @@ function startThread(file: string) {
     throw new MemoryError(answer.fault.code, answer.fault.message);
   }
   const doing =
-    <Name extends Method>(name: Name, urgency?: Urgency) =>
-    (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> =>
-      call(name, args, urgency) as Promise<ReturnType<MemoryStore[Name]>>;
+    <Name extends Operation>(name: Name, urgency?: Urgency) =>
+    (...args: ArgsOf<Name>): Promise<ResultOf<Name>> =>
+      call(name, args, urgency) as Promise<ResultOf<Name>>;
   return { call, doing, end: () => pool.close() };
 }
 
