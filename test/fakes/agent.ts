@@ -56,7 +56,7 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Sta
       next += 1;
       yield { type: 'reply-source', name: 'fake-mind', ...becauseOf(line) };
       const text = typeof line === 'string' ? line : 'text' in line ? (line.text ?? '') : '';
-      const performance = performanceScript('spoken', options.surroundings?.('fake').isAction);
+      const performance = performanceScript('spoken', actionsIn(options));
       for (const [index, delta] of (text === '' ? [] : text.split(/(?<=\s)/u)).entries()) {
         options.signal.throwIfAborted();
         options.onCost?.({ inputTokens: 3, outputTokens: index + 1 });
@@ -71,6 +71,10 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Sta
       yield { type: 'usage', inputTokens: 3, outputTokens: 5, cutShort };
     },
   };
+}
+
+function actionsIn({ surroundings }: AgentOptions): ((inside: string) => boolean) | undefined {
+  return surroundings?.('fake').isAction;
 }
 
 function becauseOf(line: string | object): { because?: string } {

@@ -105,10 +105,12 @@ export class Conversation {
       part.durationMs = Math.min(heardMs, uncut.durationMs);
       part.audio = cutAudio(uncut.audio, Math.round((heardMs / 1000) * part.sampleRate));
     }
+    // Of what was cut for good, nothing more is heard.
+    const leftMs = Math.min(heardMs, uncut.durationMs);
     for (const { action, startMs } of item.cues ?? []) {
       if (action === undefined) continue;
-      const isLast = startMs >= uncut.durationMs - 1 && heardMs >= startMs - 1;
-      action.isOff = !isLast && soundsAtMs({ startMs: startMs + fadeMs }, heardMs, uncut.repeat) >= heardMs;
+      const isLast = startMs >= uncut.durationMs - 1 && leftMs >= startMs - 1;
+      action.isOff = !isLast && soundsAtMs({ startMs: startMs + fadeMs }, leftMs, uncut.repeat) >= leftMs;
     }
     this.onCut?.(item, isFinal);
     if (isFinal) this.#uncut.delete(part);

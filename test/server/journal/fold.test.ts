@@ -55,6 +55,12 @@ const anyLine: fc.Arbitrary<JournalLine> = fc.oneof(
     session: { id: 'sess_1', x_dramatis: { scene: id === null ? null : { id } } },
   })),
   fc.nat(5_000).map((upTo): JournalLine => ({ type: 'sequence', upTo })),
+  fc.tuple(ids, text, fc.boolean()).map(([id, value, isGone]): JournalLine => ({
+    type: 'world',
+    change: isGone
+      ? { unset: [id], gone: [id], attention: null }
+      : { set: { [id]: value }, objects: [{ id, name: value }], attention: id, events: [{ text: value }] },
+  })),
   fc
     .tuple(fc.oneof(message, call), fc.option(ids))
     .map(([item, after]): JournalLine => ({ type: 'item', item, after })),
