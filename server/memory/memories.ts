@@ -34,6 +34,8 @@ export interface MemoriesParts {
   readonly characters: ReadonlyMap<string, Character>;
   /** Called, without content, if memories cannot be opened or summarized. */
   readonly onFault: (fault: unknown) => void;
+  /** See `openPostgresStore`. */
+  readonly patience?: number | undefined;
   /** Called when a database that was gone answers again. */
   readonly onBack?: () => void;
 }
@@ -88,7 +90,7 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
   };
   let opened: Opened;
   try {
-    opened = await open(config, onChange);
+    opened = await open(parts, onChange);
   } catch (fault) {
     if (!(fault instanceof MemoryError)) throw fault;
     onFault(fault);
@@ -140,13 +142,13 @@ interface Opened {
 }
 
 async function open(
-  { dataDir, postgresUrl: url }: MemoriesParts['config'],
+  { config: { dataDir, postgresUrl: url }, patience }: MemoriesParts,
   onChange: (isThere: boolean, fault?: unknown) => void,
 ): Promise<Opened> {
   if (url === undefined) return { store: await openStoreThread(memoryFile(dataDir)), isThere: () => true };
   // Loaded only if it is configured.
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');
-  const store = await openPostgresStore({ url, onChange });
+  const store = await openPostgresStore({ url, onChange, patience });
   return { store, isThere: () => store.isThere };
 }
 

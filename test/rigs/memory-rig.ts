@@ -85,7 +85,7 @@ async function emptiedDatabase(): Promise<string> {
 
 /** Memories in PostgreSQL for one test. */
 export async function openPostgres(url: string, onChange = (): void => undefined): Promise<PostgresStore & TestStore> {
-  const store = await openPostgresStore({ url, onChange });
+  const store = await openPostgresStore({ url, onChange, patience: 20 });
   opened.push(store);
   const unsummarised = (...args: ArgsOf<'unsummarised'>): Promise<ResultOf<'unsummarised'>> =>
     store.within((perform) => perform(operations.unsummarised(...args)));

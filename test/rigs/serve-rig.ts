@@ -33,7 +33,8 @@ export async function serve(
   const sessions = new LiveSessions(config);
   const secrets = new ClientSecrets();
   const { chatModel } = options.engines ?? {};
-  const memories = await openMemories({ config, chatModel, characters, onFault: (fault) => log.push(String(fault)) });
+  const onFault = (fault: unknown): void => void log.push(String(fault));
+  const memories = await openMemories({ config, chatModel, characters, onFault, patience: 2 });
   // A copy, so that characters imported by one test do not exist in the next.
   const cast = new Map(characters);
   const app = await buildApp({

@@ -139,7 +139,7 @@ export class Link {
   #lose(fault: unknown): void {
     this.#isThere = false;
     if (this.#closed.signal.aborted) return;
-    this.#parts.onChange(false, fault);
+    this.#parts.onChange(false, unavailable(fault));
     this.#probing ??= this.#probe().finally(() => (this.#probing = undefined));
   }
 

@@ -26,6 +26,11 @@ const tables = ['turns', 'facts', 'summaries'] as const;
 /** Nobody else writes, and what is read is of one moment. */
 const lockTables = `LOCK TABLE ${tables.join(', ')}, points IN EXCLUSIVE MODE`;
 
+interface PostgresParts extends Omit<LinkParts, 'open'> {
+  /** Factor of the waits of sessions, for tests on slow machines. */
+  readonly patience?: number | undefined;
+}
+
 /** Memories in PostgreSQL, shared by any number of servers. */
 export interface PostgresStore extends AsyncStore, Copyable {
   readonly isThere: boolean;
@@ -37,7 +42,8 @@ export interface PostgresStore extends AsyncStore, Copyable {
  * Opens the memories in the database, and brings its tables up to date. If it cannot be reached, that is tried again in
  * the background. Throws `MemoryError` if it is too old, or written by a newer Dramatis.
  */
-export async function openPostgresStore(parts: Omit<LinkParts, 'open'>): Promise<PostgresStore> {
+export async function openPostgresStore(parts: PostgresParts): Promise<PostgresStore> {
+  const { patience = 1 } = parts;
   const node = randomUUID();
   let version = 0;
   const open = async (link: Link): Promise<void> => {
@@ -70,14 +76,14 @@ export async function openPostgresStore(parts: Omit<LinkParts, 'open'>): Promise
         copyMs,
       );
     },
-    record: writing('record', recordMs),
+    record: writing('record', recordMs * patience),
     keepEmbedding: writing('keepEmbedding'),
     correct: writing('correct'),
     remove: writing('remove'),
-    recall: reading('recall', recallMs),
-    standing: reading('standing', recallMs),
+    recall: reading('recall', recallMs * patience),
+    standing: reading('standing', recallMs * patience),
     embeddings: reading('embeddings'),
-    summary: reading('summary', recallMs),
+    summary: reading('summary', recallMs * patience),
     get: reading('get'),
     list: reading('list'),
     page: reading('page'),

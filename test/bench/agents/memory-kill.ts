@@ -133,8 +133,9 @@ async function oneLife(
   const onReply = (): void => void ((replies += 1) === turns && lived.resolve());
   const talks = [...Array(talkers).keys()].map((talker) => talk(port, talker, { life, told, onReply }));
   await Promise.race([lived.promise, exited]);
-  if (database !== undefined && life % database.every === 0) {
-    await database.crash();
+  if (database !== undefined) {
+    if (life % database.every === 0) await database.crash();
+    // What is not stored yet has a notice, and is lost with the server.
     await allKept(port);
   }
   await new Promise((resolve) => setTimeout(resolve, Math.random() * mostAfterMs));

@@ -11,6 +11,9 @@ import { summarize, type BenchRow, type BenchShare } from '../kit/stats.ts';
 import { killAtRandom, rowsOf } from './memory-kill.ts';
 import { keep, recalling } from './memory.ts';
 
+/** A busy machine is no database that is gone. */
+const patient = { onChange: () => undefined, patience: 60 };
+
 /**
  * Memories in PostgreSQL against those in a file (the baseline): storing turns from eight talks at once, recalling,
  * copying; then servers that are killed, and the database with each tenth of them. `--turns 2000`, `--kills 200` unless
@@ -27,10 +30,10 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow | Be
     const file = await openStoreThread(memoryFile(folder));
     yield* timesOf('a file', file, turns);
     await file.close();
-    const store = await openPostgresStore({ url: await postgres.createDatabase('turns'), onChange: () => undefined });
+    const store = await openPostgresStore({ url: await postgres.createDatabase('turns'), ...patient });
     yield* timesOf('PostgreSQL', store, turns);
     await store.close();
-    const target = await openPostgresStore({ url: await postgres.createDatabase('copied'), onChange: () => undefined });
+    const target = await openPostgresStore({ url: await postgres.createDatabase('copied'), ...patient });
     const source = new MemoryStore(memoryFile(folder));
     const began = performance.now();
     await copyMemories(source, target);

@@ -19,7 +19,7 @@ it.skipIf(!hasPostgres)(
   'keeps every acknowledged turn exactly once in PostgreSQL when server and database are killed',
   async () => {
     const postgres = await startPostgres();
-    const kills = Number(process.env['DRAMATIS_TEST_KILLS'] ?? 5);
+    const kills = Number(process.env['DRAMATIS_TEST_KILLS'] ?? 3);
     const url = await postgres.createDatabase('kills');
     const { acknowledged, ...report } = await killAtRandom(kills, 20, { url, crash: () => postgres.crash(), every: 2 });
     await postgres.stop();
