@@ -17,6 +17,8 @@ export interface OpenOptions {
   readonly secrets?: Readonly<Record<string, string | boolean>>;
   /** Known outputs; if they cover all samples, the system under test is not started. */
   readonly outputs?: ReadonlyMap<string, unknown> | undefined;
+  /** True if workers run the system under test: it is not started here. */
+  readonly isSolvedElsewhere?: boolean;
 }
 
 /** A run read from its log. */

@@ -4,7 +4,7 @@ export class EvalError extends Error {
   readonly code: string;
 
   /** `code` is exposed with the prefix `eval_`. */
-  constructor(code: 'usage' | 'data' | 'log' | 'judge' | 'agent' | 'busy', message: string, cause?: unknown) {
+  constructor(code: 'usage' | 'data' | 'log' | 'judge' | 'agent' | 'busy' | 'jobs', message: string, cause?: unknown) {
     super(message, { cause });
     this.code = `eval_${code}`;
   }

@@ -1,4 +1,5 @@
 import { EvalError } from './eval-error.ts';
+import type { SharedTurns } from './limits.ts';
 import type { ProgressTarget } from '../server/terminal/progress-bar.ts';
 
 /** Server under test. */
@@ -17,6 +18,18 @@ export interface HostedReference {
   readonly language: string;
   /** Consent record: the person who allowed the cloning, and the evidence for it. */
   readonly consent: string;
+}
+
+/** Processes that do the jobs of a run on this machine. */
+export interface JobsHost {
+  /** Starts a Redis that ends with this process. */
+  startRedis(): Promise<{ readonly url: string; stop(): void }>;
+  /** Starts `dramatis worker`; `secrets` are settings of the server that hold keys, by name. */
+  startWorker(options: { readonly url: string; readonly secrets: Readonly<Record<string, string | boolean>> }): {
+    readonly ended: Promise<void>;
+    /** Has it give back what it holds. */
+    stop(): void;
+  };
 }
 
 /** Services that the surrounding program gives to the harness, which itself reaches servers only as a client. */
@@ -38,6 +51,10 @@ export interface EvalHost {
   /** Writes a result to standard output as it is. */
   readonly write: (text: string) => void;
   readonly progress: ProgressTarget;
+  /** Absent if runs cannot start workers. */
+  readonly jobs?: JobsHost;
+  /** Start times that all workers of a run share; absent outside of workers. */
+  readonly turns?: SharedTurns;
 }
 
 /** Reads a key from an environment variable. Throws an `EvalError` if the variable is named but not set. */

@@ -84,8 +84,21 @@ export interface Endpoint {
   ): Promise<Result>;
 }
 
+/** Start times of calls that several processes share, so that together they keep to a rate limit. */
+export interface SharedTurns {
+  /** Reserves the next start; resolves to the milliseconds until then. `gapMs` is the least time between two. */
+  reserve(endpoint: string, gapMs: number): Promise<number>;
+  /** Lets no process start a call for this long. */
+  rest(endpoint: string, ms: number): Promise<void>;
+}
+
+/** Calls take this much longer to a minute when several processes make them: they are not equally quick to start. */
+const sharedSlackMs = 500;
+
 /** Dependencies of an endpoint. */
 export interface EndpointParts {
+  /** Present if other processes call the same server under the same rate limit. */
+  readonly turns?: SharedTurns | undefined;
   readonly clock: EvalClock;
   /** Jitter for the backoff, so that calls that failed together do not retry together. */
   readonly random: () => number;
@@ -107,7 +120,7 @@ export class AgentFallback extends Error {
 }
 
 /** Opens an endpoint. A server's retry-after time is respected by all calls. */
-export function openEndpoint(name: string, limits: EndpointLimits, { clock, random }: EndpointParts): Endpoint {
+export function openEndpoint(name: string, limits: EndpointLimits, { clock, random, turns }: EndpointParts): Endpoint {
   const places = openLimiter(limits.concurrency);
   const gapMs = limits.requestsPerMinute === undefined ? 0 : 60_000 / limits.requestsPerMinute;
   const { firstPauseMs = 1_000, longestPauseMs = 60_000 } = limits;
@@ -117,7 +130,11 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
 
   /** Reserves the next free start time; a caller that waits keeps its place in the queue. */
   const waitForTurn = async (signal: AbortSignal): Promise<void> => {
-    const turnMs = Math.max(clock.now(), nextStartMs);
+    const sharedMs =
+      turns === undefined || limits.requestsPerMinute === undefined
+        ? 0
+        : await turns.reserve(name, (60_000 + sharedSlackMs) / limits.requestsPerMinute);
+    const turnMs = Math.max(clock.now() + sharedMs, nextStartMs);
     nextStartMs = turnMs + gapMs;
     for (let dueMs = turnMs; ; dueMs = restUntilMs) {
       const waitMs = Math.max(dueMs, restUntilMs) - clock.now();
@@ -127,8 +144,10 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
   };
   const pauseAfter = (fault: EngineError | AgentFallback, failures: number): number => {
     const doubledMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1));
-    if (fault instanceof EngineError && fault.retryAfterMs !== undefined)
+    if (fault instanceof EngineError && fault.retryAfterMs !== undefined) {
       restUntilMs = Math.max(restUntilMs, clock.now() + fault.retryAfterMs);
+      void turns?.rest(name, fault.retryAfterMs);
+    }
     return doubledMs * (0.5 + random() / 2);
   };
 

@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { EvalError } from './eval-error.ts';
 import { packageVersion } from '../server/terminal/version.ts';
 
-const header = z.object({
+/** First line of a log. */
+export const runHeader = z.object({
   event: z.literal('run'),
   /** Version of the log format. */
   log: z.literal(1),
@@ -24,7 +25,7 @@ const header = z.object({
 });
 
 const line = z.discriminatedUnion('event', [
-  header,
+  runHeader,
   z.object({ event: z.literal('resumed'), at: z.string() }),
   /** Facts about a sample, so that scoring needs nothing but the log. */
   z.object({ event: z.literal('sample'), sample: z.string(), about: z.unknown() }),
@@ -51,7 +52,7 @@ const line = z.discriminatedUnion('event', [
   z.object({ event: z.literal('ended'), at: z.string(), reason: z.string() }),
 ]);
 
-export type RunHeader = z.infer<typeof header>;
+export type RunHeader = z.infer<typeof runHeader>;
 export type LogLine = z.infer<typeof line>;
 export type FailedLine = Extract<LogLine, { event: 'failed' }>;
 

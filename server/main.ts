@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   doctor: () => import('./cli/doctor/doctor.ts'),
   eval: () => import('./cli/eval.ts'),
   data: () => import('./cli/data.ts'),
+  worker: () => import('./cli/worker.ts'),
 };
 
 // Caches compiled code, which saves a third of the start time of most commands. An empty variable counts as unset.

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const root = path.resolve(import.meta.dirname, '..');
 
 /** The only files that import eval/: they give the harness a terminal, and servers to measure. */
-const evalCommands = [path.join('server', 'cli', 'eval.ts'), path.join('server', 'cli', 'data.ts')];
+const evalCommands = ['eval', 'data', 'worker', 'jobs-host'].map((name) => path.join('server', 'cli', `${name}.ts`));
 
 /** What each folder may import from us. `type:` allows types only; a file name allows that one file. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
@@ -200,6 +200,19 @@ describe('the architecture', () => {
     );
     expect(eager).toEqual([]);
     expect(sources.filter((file) => /from 'pg'/.test(read(file)))).toEqual([`${folder}link.ts`]);
+  });
+
+  it('loads nothing of the jobs but their flags, and no BullMQ, unless a run has workers', () => {
+    const eager = imports.filter(
+      ({ from, to, typeOnly, isLazy }) =>
+        to.startsWith('eval/jobs/') &&
+        !to.endsWith('job-flags.ts') &&
+        !typeOnly &&
+        !isLazy &&
+        !/^(?:eval\/jobs|eval\/worker|test)\/|far-build\.ts$/.test(from),
+    );
+    expect(eager).toEqual([]);
+    expect(sources.filter((file) => /from 'bullmq'/.test(read(file)))).toEqual(['eval/jobs/store.ts']);
   });
 
   it('has a README of at most 60 lines in every folder with code', () => {

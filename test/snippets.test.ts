@@ -152,9 +152,10 @@ describe('the examples in the documentation', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('name environment variables that are settings', () => {
+  it('name environment variables that are settings, or of workers and tests', () => {
     const settings = read('server/SETTINGS.md');
-    const ofTests = new Set([
+    const others = new Set([
+      'DRAMATIS_JOBS_URL',
       'DRAMATIS_SHARED_DIR',
       'DRAMATIS_SPEECH_DIR',
       'DRAMATIS_SIMULATED_SEEDS',
@@ -164,7 +165,7 @@ describe('the examples in the documentation', () => {
     const unknown = pages.flatMap((page) =>
       [...read(page).matchAll(/\bDRAMATIS_[A-Z0-9_]*[A-Z0-9]\b/g)]
         .map(([name]) => name)
-        .filter((name) => !ofTests.has(name) && !settings.includes(`\`${name}\``))
+        .filter((name) => !others.has(name) && !settings.includes(`\`${name}\``))
         .map((name) => `${page}: ${name}`),
     );
     expect(unknown).toEqual([]);

@@ -36,6 +36,11 @@ export function benchmarkNamed(args: readonly string[]): AnyBenchmark {
   throw new EvalError('usage', `--task must be ${benchmarks.map((each) => each.name).join(', ')}, not "${name}".`);
 }
 
+/** Returns the benchmark whose task a log names. */
+export function benchmarkOfLog(name: string): AnyBenchmark | undefined {
+  return benchmarks.find(({ logName }) => logName === name);
+}
+
 /** A run, and the benchmark that its log names. */
 export interface KnownRun {
   readonly benchmark: AnyBenchmark;
@@ -46,7 +51,7 @@ export interface KnownRun {
 export async function readKnownRun(folder: string, values: ReadingValues = {}): Promise<KnownRun> {
   const place = path.resolve(folder);
   const { task } = await readRunHeader(runPaths(place).logFile);
-  const benchmark = benchmarks.find(({ logName }) => logName === task.name);
+  const benchmark = benchmarkOfLog(task.name);
   if (benchmark === undefined)
     throw new EvalError('log', `${folder} is not a run of a benchmark. Give a folder that \`eval run\` has made.`);
   const foreign = Object.keys(readingFlags).find(

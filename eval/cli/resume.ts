@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
+import { jobFlags, jobsWanted } from '../jobs/job-flags.ts';
 import { limitsOf } from '../judge/judge-flags.ts';
 import { readKnownRun } from './benchmarks.ts';
 import { execute } from './run.ts';
@@ -11,6 +12,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   const flags = {
     agent: { type: 'string', value: 'URL', help: 'new address of the same system' },
     judge: { type: 'string', value: 'URL', help: 'new address of the same judge' },
+    ...jobFlags,
     'max-cost': { type: 'string', value: 'USD', help: 'stop when the whole run has cost this much' },
     'max-minutes': { type: 'string', value: 'N', help: 'stop after this many minutes' },
   } as const;
@@ -30,5 +32,6 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
     judge: textFlag(parsed.values.judge),
   });
   const limits = limitsOf(parsed.values);
-  return execute({ benchmark, config, folder, resume: true, secrets: parsed.secrets, ...limits }, host);
+  const jobs = jobsWanted(parsed.values, host.environment);
+  return execute({ benchmark, config, folder, resume: true, secrets: parsed.secrets, jobs, ...limits }, host);
 }

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { parseFlags, requireFlag, requireNone } from '../../server/terminal/flags.ts';
 import type { EvalHost } from '../host.ts';
+import { jobFlags, jobsWanted, type JobsWanted } from '../jobs/job-flags.ts';
+import type { FarRunOptions } from '../jobs/far-run.ts';
 import { limitsOf } from '../judge/judge-flags.ts';
 import { benchmarkNamed, taskFlag } from './benchmarks.ts';
 import { openProgressBar, type ProgressBar } from '../../server/terminal/progress-bar.ts';
@@ -17,6 +19,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   const flags = {
     task: taskFlag,
     ...benchmark.flags,
+    ...jobFlags,
     out: { type: 'string', value: 'DIR', help: 'folder of the run: log, audio, results' },
   } as const;
   const { synopsis } = benchmark;
@@ -26,7 +29,8 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   const folder = path.resolve(requireFlag(parsed.values['out'], 'out'));
   const config = await benchmark.configure(parsed);
   const limits = limitsOf(parsed.values);
-  return execute({ benchmark, config, folder, resume: false, secrets: parsed.secrets, ...limits }, host);
+  const jobs = jobsWanted(parsed.values, host.environment);
+  return execute({ benchmark, config, folder, resume: false, secrets: parsed.secrets, jobs, ...limits }, host);
 }
 
 export interface ExecuteOptions {
@@ -36,6 +40,8 @@ export interface ExecuteOptions {
   readonly resume: boolean;
   /** Server settings that hold keys; kept apart because the configuration is written to the log. */
   readonly secrets: Readonly<Record<string, string | boolean>>;
+  /** Absent if the work is done in this process. */
+  readonly jobs?: JobsWanted | undefined;
   readonly maxDollars?: number | undefined;
   readonly maxMinutes?: number | undefined;
 }
@@ -51,8 +57,9 @@ export async function execute(options: ExecuteOptions, host: EvalHost): Promise<
   const at = (): string => new Date().toISOString();
   let ended: string;
   try {
-    const { secrets } = options;
-    await using run = await benchmark.open(config, folder.path, host, { secrets, outputs: before?.outputs });
+    const { secrets, jobs } = options;
+    const opening = { secrets, outputs: before?.outputs, isSolvedElsewhere: jobs !== undefined };
+    await using run = await benchmark.open(config, folder.path, host, opening);
     for (const problem of run.problems.slice(0, 10)) host.print(`data: ${problem}`);
     if (run.problems.length > 10)
       host.print(`data: ${run.problems.length - 10} more problems; see \`eval data check\``);
@@ -61,7 +68,8 @@ export async function execute(options: ExecuteOptions, host: EvalHost): Promise<
         'data',
         'The data has changed since the run began. Restore it, or start a new run in another folder.',
       );
-    ended = await runLogged(run, before, { folder, log, limits: options, host });
+    const far = jobs === undefined ? undefined : { wanted: jobs, config, secrets };
+    ended = await runLogged(run, before, { folder, log, limits: options, host, far });
     await log.append({ event: 'ended', at: at(), reason: ended });
   } catch (fault) {
     if (!host.signal.aborted) throw fault;
@@ -75,25 +83,35 @@ export async function execute(options: ExecuteOptions, host: EvalHost): Promise<
 
 /** Appends a new run's header to its log, or that it is resumed, and does what `before` lacks, with a progress bar. */
 export async function runLogged(
-  { task, header, concurrency }: Pick<OpenedRun, 'task' | 'header' | 'concurrency'>,
+  run: Pick<OpenedRun, 'task' | 'header' | 'concurrency'>,
   before: RunRecord | undefined,
-  { folder, log, limits, host }: LoggedOptions,
+  { folder, log, limits, host, far }: LoggedOptions,
 ): Promise<string> {
-  await log.append(before === undefined ? header : { event: 'resumed', at: new Date().toISOString() });
+  const { header } = run;
   const known = before ?? noPriorResults;
+  const { spentDollars } = known;
+  // Loaded only for runs with workers.
+  const farRun = far && (await import('../jobs/far-run.ts'));
+  const place = { folder: folder.path, header, log, maxDollars: limits.maxDollars, spentDollars, host };
+  const workers = far && (await farRun?.openFarRun(run.task, { ...place, ...far }));
   const progress = openRunProgress(host);
+  let isWhole = false;
   try {
-    return await runTask(task, known, {
-      log,
+    await log.append(before === undefined ? header : { event: 'resumed', at: new Date().toISOString() });
+    const ended = await runTask(workers?.task ?? run.task, known, {
+      log: workers?.log ?? log,
       audio: folder.audio,
-      budget: openBudget(limits, { clock: machineClock, spentDollars: known.spentDollars }),
+      budget: openBudget(limits, { clock: machineClock, spentDollars }),
       clock: machineClock,
       signal: host.signal,
-      concurrency,
+      concurrency: workers?.concurrency ?? run.concurrency,
       onProgress: (state) => progress.show(state),
     });
+    isWhole = ended === 'finished';
+    return ended;
   } finally {
     progress.end();
+    await workers?.close(isWhole);
   }
 }
 
@@ -102,6 +120,8 @@ interface LoggedOptions {
   readonly log: RunLog;
   readonly limits: { readonly maxDollars?: number | undefined; readonly maxMinutes?: number | undefined };
   readonly host: EvalHost;
+  /** Present if workers do the work. */
+  readonly far?: Pick<FarRunOptions, 'wanted' | 'config' | 'secrets'> | undefined;
 }
 
 /** Opens the progress bar of a run, with failures and cost so far. */

@@ -28,7 +28,7 @@ export async function openRun(
   config: RunConfig,
   folder: string,
   host: EvalHost,
-  { secrets = {}, outputs = new Map() }: OpenOptions = {},
+  { secrets = {}, outputs = new Map(), isSolvedElsewhere = false }: OpenOptions = {},
 ): Promise<OpenedRun> {
   const data = await readTestData(config.data, { reference: config.reference });
   const samples = selectSamples(data.samples, config.select);
@@ -38,7 +38,7 @@ export async function openRun(
   const cues = await openCueScorers(config, host);
   const scorers = [...judgeScorers(config, host, protocol), ...cues.scorers];
   const recordings = await recordingsHash(samples, path.join(folder, 'recordings.json'));
-  const agent = await openAgent({ config, samples, folder, secrets, outputs }, host);
+  const agent = await openAgent({ config, samples, folder, secrets, outputs, isSolvedElsewhere }, host);
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
     header: await headerOf(config, samples, { ...data, hash: `${data.hash}/${recordings}` }, protocol.promptHashes),
@@ -72,7 +72,7 @@ export function selectSamples(samples: readonly DialogueSample[], select: RunCon
 /** Opens the scorer of the run's judge; empty if none is configured. */
 export function judgeScorers(
   config: RunConfig,
-  host: Pick<EvalHost, 'environment'>,
+  host: Pick<EvalHost, 'environment' | 'turns'>,
   protocol: Protocol,
 ): DialogueScorer[] {
   const { judge, parser, parseRetries, retries } = config;
@@ -80,7 +80,7 @@ export function judgeScorers(
   const endpoint = openEndpoint(
     'judge',
     { concurrency: judge.concurrency, requestsPerMinute: judge.rpm, retries },
-    retryable,
+    { ...retryable, turns: host.turns },
   );
   const opened = openJudge(
     {
@@ -121,13 +121,14 @@ interface AgentWanted {
   readonly folder: string;
   readonly secrets: Secrets;
   readonly outputs: ReadonlyMap<string, unknown>;
+  readonly isSolvedElsewhere: boolean;
 }
 
 async function openAgent(wanted: AgentWanted, host: EvalHost): Promise<OpenedAgent> {
-  const { config, samples, outputs } = wanted;
+  const { config, samples, outputs, isSolvedElsewhere } = wanted;
   const { agent, name } = config;
   const nothing = async (): Promise<void> => undefined;
-  if (samples.every((sample) => outputs.has(sample.id))) {
+  if (isSolvedElsewhere || samples.every((sample) => outputs.has(sample.id))) {
     const answer = (): Promise<never> => Promise.reject(new Error('every dialogue has been answered'));
     return { agent: { name: name || agent, answer }, close: nothing };
   }
@@ -138,7 +139,7 @@ async function openAgent(wanted: AgentWanted, host: EvalHost): Promise<OpenedAge
   const endpoint = openEndpoint(
     'agent',
     { concurrency: config.agentConcurrency, requestsPerMinute: config.agentRpm, retries: config.retries },
-    retryable,
+    { ...retryable, turns: host.turns },
   );
   const { userText, teacherForced, allowFallback, speed, agentVoice: voice } = config;
   const common = { name: name || agent, voice, userText, teacherForced, allowFallback, speed };

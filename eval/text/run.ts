@@ -27,13 +27,19 @@ export interface TextRun<Config extends TextConfig, Facts extends SampleFacts, O
 export async function openTextRun<Config extends TextConfig, Facts extends SampleFacts, Output>(
   task: TextTask<Config, Facts, Output>,
   config: Config,
-  { folder, host, secrets = {}, outputs }: OpenOptions & { readonly folder: string; readonly host: EvalHost },
+  {
+    folder,
+    host,
+    secrets = {},
+    outputs,
+    isSolvedElsewhere = false,
+  }: OpenOptions & { readonly folder: string; readonly host: EvalHost },
 ): Promise<OpenedRun> {
   const data = await task.load(config);
   if (data.count === 0) throw new EvalError('usage', 'No item matches --roles, --language and --limit. Select more.');
   const prompts = openPrompts(task.promptFiles, config.prompts);
   const judge = openTextJudge(config, host);
-  const isAnswered = outputs !== undefined && outputs.size >= data.count;
+  const isAnswered = isSolvedElsewhere || (outputs !== undefined && outputs.size >= data.count);
   const solver = isAnswered
     ? { solve: () => Promise.reject(new Error('every item has been answered')), close: () => Promise.resolve() }
     : await openSolver(task, { config, data, prompts, folder, host, secrets });

@@ -20,7 +20,7 @@ const parts = { clock: machineClock, random: seededRandom(7) };
 const noPrices = { input: 0, audio: 0, output: 0 };
 
 /** Opens the judge of a run; undefined if none is configured. */
-export function openTextJudge(config: TextConfig, host: Pick<EvalHost, 'environment'>): Judge | undefined {
+export function openTextJudge(config: TextConfig, host: Pick<EvalHost, 'environment' | 'turns'>): Judge | undefined {
   const { judge, retries } = config;
   if (judge === undefined) return undefined;
   const limits = { concurrency: judge.concurrency, requestsPerMinute: judge.rpm, retries };
@@ -31,11 +31,14 @@ export function openTextJudge(config: TextConfig, host: Pick<EvalHost, 'environm
     key: keyIn(judge.keyEnv, host),
     prices: judge.prices,
   };
-  return openJudge(settings, openEndpoint('judge', limits, parts));
+  return openJudge(settings, openEndpoint('judge', limits, { ...parts, turns: host.turns }));
 }
 
 /** Opens the other models of a run by their part. */
-export function openModels(config: TextConfig, host: Pick<EvalHost, 'environment'>): ReadonlyMap<string, Judge> {
+export function openModels(
+  config: TextConfig,
+  host: Pick<EvalHost, 'environment' | 'turns'>,
+): ReadonlyMap<string, Judge> {
   return new Map(
     Object.entries(config.models).map(([part, { url, model, keyEnv }]) => {
       const endpoint = openEndpoint(part, { concurrency: 8, retries: config.retries }, parts);
@@ -64,7 +67,7 @@ export async function openTextAgent(wanted: AgentWanted, host: EvalHost): Promis
   const { config } = wanted;
   const { agent, agentConcurrency, agentRpm, retries } = config;
   const limits = { concurrency: agentConcurrency, requestsPerMinute: agentRpm, retries };
-  const endpoint = openEndpoint('agent', limits, parts);
+  const endpoint = openEndpoint('agent', limits, { ...parts, turns: host.turns });
   const apiKey = keyIn(config.agentKeyEnv, host);
   if (agent.startsWith('chat:')) {
     if (config.speech) throw new EvalError('usage', '--speech needs a system that speaks; chat: is text alone.');

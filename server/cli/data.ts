@@ -7,6 +7,7 @@ import { slugOf } from '../../characters/slug.ts';
 import { readConfig } from '../config/config.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 import { noteLine, printLine } from '../terminal/text.ts';
+import { jobsHost } from './jobs-host.ts';
 import { withReferences } from './with-references.ts';
 
 /** `dramatis data …`: gives the construction of data sets a terminal, and engines that speak and hear. */
@@ -17,6 +18,7 @@ export function run(args: string[]): Promise<number> {
     print: (text) => printLine(text),
     note: (text) => noteLine(text),
     openStudio,
+    jobs: jobsHost,
   });
 }
 

@@ -6,20 +6,27 @@ import type { EvalHost } from '../../eval/host.ts';
 import { keyIn } from '../config/api-keys.ts';
 import { readConfig } from '../config/config.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
+import { jobsHost } from './jobs-host.ts';
 import { withReferences } from './with-references.ts';
 import { noteLine, printable, printLine } from '../terminal/text.ts';
 
 /** `dramatis eval …`: gives the harness a terminal, and starts our own servers for it to measure. */
 export function run(args: string[]): Promise<number> {
-  return runEval(args, {
+  return runEval(args, evalHost(interruptSignal()));
+}
+
+/** The terminal, and servers to measure. */
+export function evalHost(signal: AbortSignal): EvalHost {
+  return {
     startServer: startMeasured,
-    signal: interruptSignal(),
+    signal,
     environment: process.env,
     print: (text) => printLine(text),
     note: noteLine,
     write: (text) => void process.stdout.write(printable(text)),
     progress: process.stderr,
-  });
+    jobs: jobsHost,
+  };
 }
 
 /** Starts a server on a free loopback port, with the roles as characters and their clips as voice references. */

@@ -18,6 +18,7 @@ export const commandHelp = {
   doctor: 'check Node, engines, audio tools, port and LLM, with a remedy for each failure',
   data: 'build data sets for role playing from books, export and check them; `dramatis data` lists its commands',
   eval: 'SpeechRole-Eval: replay, judge, score, report; `dramatis eval` lists its commands',
+  worker: 'do the work of evaluations and builds that were started with --jobs',
 } as const;
 
 export type CommandName = keyof typeof commandHelp;

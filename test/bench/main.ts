@@ -30,6 +30,7 @@ const benches: Readonly<
   adapters: () => import('./engines/adapters.ts'),
   eval: () => import('./engines/eval.ts'),
   data: () => import('./engines/data.ts'),
+  jobs: () => import('./jobs/jobs.ts'),
   'eval-text': () => import('./engines/eval-text.ts'),
   memory: () => import('./agents/memory.ts'),
   'memory-kill': () => import('./agents/memory-kill.ts'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openEndpoint } from '../../eval/limits.ts';
+import { openEndpoint, type SharedTurns } from '../../eval/limits.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { ManualClock } from '../fakes/clock.ts';
 
@@ -31,6 +31,36 @@ describe('endpoint', () => {
     expect(startedMs).toHaveLength(6);
     for (const [index, atMs] of startedMs.entries())
       if (index > 0) expect(atMs - (startedMs[index - 1] ?? 0)).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('endpoints of several processes take turns, and keep to one rate limit together', async () => {
+    const clock = new ManualClock();
+    let nextMs = 0;
+    const rested: number[] = [];
+    const turns: SharedTurns = {
+      async reserve(_endpoint, gapMs) {
+        const startMs = Math.max(clock.now(), nextMs);
+        nextMs = startMs + gapMs;
+        return startMs - clock.now();
+      },
+      rest: async (_endpoint, ms) => void rested.push(ms),
+    };
+    const limits = { concurrency: 20, requestsPerMinute: 60, retries: 1 };
+    const parts = { clock, random: () => 0, turns };
+    const endpoints = [1, 2, 3].map(() => openEndpoint('judge', limits, parts));
+    const startedMs: number[] = [];
+    const calls = endpoints.flatMap((endpoint) =>
+      Array.from({ length: 20 }, () => endpoint.call(async () => void startedMs.push(clock.now()), freely)),
+    );
+    await clock.advance(61_000);
+    await Promise.all(calls);
+    // Sixty calls, and the next minute has begun before a sixty-first could.
+    expect(startedMs).toHaveLength(60);
+    expect(nextMs).toBeGreaterThan(60_000);
+    const failing = endpoints[0]?.call(() => Promise.reject(away(5_000)), freely).catch(() => undefined);
+    await clock.advance(20_000);
+    await failing;
+    expect(rested).toEqual([5_000]);
   });
 
   it('the endpoint retries transient errors with growing pauses, and pauses all calls as long as the server asks', async () => {

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { numberFlag, onlyPositional, parseFlags, requireFlag, textFlag } from '../../../server/terminal/flags.ts';
 import type { CommandLine, FlagFacts, FlagValue } from '../../../server/terminal/flags.ts';
 import { EvalError } from '../../eval-error.ts';
+import { jobFlags, jobsWanted } from '../../jobs/job-flags.ts';
 import { machineClock } from '../../limits.ts';
 import { openPipeline, pipelineNames } from './pipelines.ts';
 import { runBuild } from '../runner/build.ts';
@@ -61,6 +62,7 @@ const flags = {
   limit: { type: 'string', value: 'N', help: 'only the first N records of the input' },
   only: { type: 'string', value: 'STAGE', help: 'run only this stage, on the output of the stages before it' },
   'max-cost': { type: 'string', value: 'USD', help: 'stop when the calls have cost this much' },
+  ...jobFlags,
   'dry-run': { type: 'boolean', help: 'make no calls; count records, calls, tokens and cost' },
 } as const satisfies Record<string, FlagFacts>;
 
@@ -84,17 +86,14 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
     return 0;
   }
   const concurrency = numberFlag(values.concurrency, 'concurrency', { min: 1, max: 256, isWhole: true }) ?? 8;
-  const report = await runBuild(pipeline, {
+  const models = {
+    model: requireFlag(values.model, 'model'),
+    keyName: textFlag(values['key-env']),
+    retries: numberFlag(values.retries, 'retries', { min: 0, isWhole: true }),
+  };
+  const limits = { concurrency, prices, stages: pipeline.stages.map((stage) => stage.name) };
+  const options = {
     folder: requireFlag(values.out, 'out'),
-    modelOf: modelsIn(
-      {
-        model: requireFlag(values.model, 'model'),
-        keyName: textFlag(values['key-env']),
-        retries: numberFlag(values.retries, 'retries', { min: 0, isWhole: true }),
-      },
-      { concurrency, prices, stages: pipeline.stages.map((stage) => stage.name) },
-      host,
-    ),
     embedder: embedderIn(textFlag(values.embedder), textFlag(values['key-env']), host),
     clock: machineClock,
     signal: host.signal,
@@ -103,10 +102,17 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
     limit,
     maxDollars: numberFlag(values['max-cost'], 'max-cost', { min: 0 }),
     only: textFlag(values.only),
-    onProgress: (stage, done) => {
+    onProgress: (stage: string, done: number): void => {
       if (done % 100 === 0 && done > 0) host.note(`${stage}: ${done} records`);
     },
-  });
+  };
+  const wanted = jobsWanted(values, host.environment);
+  const build = { ...options, modelOf: modelsIn(models, limits, host) };
+  // Workers' code is loaded only for builds that have some.
+  const report =
+    wanted === undefined
+      ? await runBuild(pipeline, build)
+      : await (await import('./far-build.ts')).runFarBuild(pipeline, build, { wanted, models, limits, host });
   host.print(reportText(report));
   const isFailed = report.stopped !== null || report.stages.some(({ failed }) => failed > 0);
   if (isFailed) host.print('Run the same command again to continue: what has been answered is kept.');

@@ -1,5 +1,5 @@
 import type { Vad } from '../../../voices/vad.ts';
-import type { HostedReference } from '../../host.ts';
+import type { HostedReference, JobsHost } from '../../host.ts';
 import type { SpeakerVoices, SpeechStudio } from '../speech/studio.ts';
 
 /** Voices to speak with, beside those that the settings name. */
@@ -21,4 +21,6 @@ export interface DataHost {
   readonly note: (text: string) => void;
   /** Opens the configured engines; the embedded ones by default. */
   openStudio(wanted: WantedVoices): Promise<SpeechStudio & { readonly vad: Vad; close(): Promise<void> }>;
+  /** Absent if builds cannot start workers. */
+  readonly jobs?: JobsHost;
 }

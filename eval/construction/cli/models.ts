@@ -18,6 +18,19 @@ export function pricesIn(text: string | undefined): { readonly input: number; re
   return { input, output };
 }
 
+/** The parts of `--model [STAGE=]URL#NAME,…`; the stage is empty for the model of all others. */
+export function modelParts(
+  text: string,
+  stages: readonly string[],
+): readonly { readonly stage: string; readonly baseUrl: string; readonly model: string }[] {
+  return text.split(',').map((part) => {
+    const [, stage = '', baseUrl = '', model = ''] = /^(?:([\w-]+)=)?(https?:\/\/[^#]+)#(.+)$/.exec(part.trim()) ?? [];
+    if (baseUrl !== '' && (stage === '' || stages.includes(stage))) return { stage, baseUrl, model };
+    const form = 'must be URL#NAME or STAGE=URL#NAME';
+    throw new EvalError('usage', `--model: "${part}" ${form}; stages: ${stages.join(', ')}.`);
+  });
+}
+
 /** The models of `--model [STAGE=]URL#NAME,…`, by stage. */
 export function modelsIn(
   flags: { readonly model: string; readonly keyName: string | undefined; readonly retries: number | undefined },
@@ -26,18 +39,12 @@ export function modelsIn(
     prices,
     stages,
   }: { readonly concurrency: number; readonly prices: StageModel['prices']; readonly stages: readonly string[] },
-  host: DataHost,
+  host: Pick<DataHost, 'environment'>,
 ): (stage: string) => StageModel {
   const key = keyIn(flags.keyName, host);
   const { retries = 4 } = flags;
   const opened = new Map<string, StageModel>();
-  for (const part of flags.model.split(',')) {
-    const [, stage = '', baseUrl = '', model = ''] = /^(?:([\w-]+)=)?(https?:\/\/[^#]+)#(.+)$/.exec(part.trim()) ?? [];
-    if (baseUrl === '' || (stage !== '' && !stages.includes(stage)))
-      throw new EvalError(
-        'usage',
-        `--model: "${part}" must be URL#NAME or STAGE=URL#NAME; stages: ${stages.join(', ')}.`,
-      );
+  for (const { stage, baseUrl, model } of modelParts(flags.model, stages)) {
     const endpoint = openEndpoint(model, { concurrency, retries }, { clock: machineClock, random: seededRandom(7) });
     opened.set(stage, { model: openTextModel({ baseUrl, model, key }), endpoint, prices });
   }
@@ -79,7 +86,7 @@ export function thresholdsIn(text: string | undefined, embedder: string | undefi
   return { context: { en: context, zh: context }, duplicate: { en: duplicate, zh: duplicate } };
 }
 
-function keyIn(name: string | undefined, { environment }: DataHost): string | undefined {
+function keyIn(name: string | undefined, { environment }: Pick<DataHost, 'environment'>): string | undefined {
   const key = name === undefined ? undefined : environment[name];
   if (name !== undefined && key === undefined)
     throw new EvalError('usage', `--key-env: the variable ${name} is not set.`);

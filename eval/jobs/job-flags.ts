@@ -1,0 +1,53 @@
+import { numberFlag, textFlag, UsageError, type FlagFacts, type FlagValue } from '../../server/terminal/flags.ts';
+
+/** Variable with the URL of the jobs' Redis: unlike a flag, it does not show its password to other users. */
+export const jobsVariable = 'DRAMATIS_JOBS_URL';
+
+const defaultLeaseSeconds = 30;
+
+/** Flags of commands whose work may be done by workers. */
+export const jobFlags = {
+  jobs: {
+    type: 'string',
+    value: 'URL',
+    help: `Redis through which workers get the work, see \`dramatis worker\` (default $${jobsVariable})`,
+  },
+  workers: {
+    type: 'string',
+    value: 'N',
+    help: 'start N workers on this machine; without --jobs, with a Redis of their own',
+  },
+  'worker-timeout': {
+    type: 'string',
+    value: 'SECONDS',
+    help: `a worker that is silent for this long is dead: others do its work (default ${defaultLeaseSeconds})`,
+  },
+} as const satisfies Record<string, FlagFacts>;
+
+/** Where the work of a run is done, if not in this process. */
+export interface JobsWanted {
+  /** Absent: a Redis of this run alone. */
+  readonly url: string | undefined;
+  /** Workers to start on this machine. */
+  readonly workers: number;
+  readonly leaseMs: number;
+}
+
+/** Reads the flags above; undefined if the work is done here. */
+export function jobsWanted(
+  values: Readonly<Partial<Record<keyof typeof jobFlags, FlagValue>>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): JobsWanted | undefined {
+  const url = textFlag(values.jobs) ?? textFlag(environment[jobsVariable]);
+  const workers = numberFlag(values.workers, 'workers', { min: 1, max: 256, isWhole: true }) ?? 0;
+  const seconds = numberFlag(values['worker-timeout'], 'worker-timeout', { min: 1, max: 3_600 });
+  if (url !== undefined) requireRedisUrl(url);
+  if (url === undefined && workers === 0) return undefined;
+  return { url, workers, leaseMs: (seconds ?? defaultLeaseSeconds) * 1_000 };
+}
+
+/** Throws a `UsageError` if a URL is not that of a Redis. */
+export function requireRedisUrl(url: string): void {
+  if (/^rediss?:\/\/[^/]/.test(url)) return;
+  throw new UsageError(`--jobs (or ${jobsVariable}) must be redis://HOST:PORT, or rediss:// for TLS.`);
+}

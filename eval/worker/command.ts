@@ -1,0 +1,69 @@
+import { hostname } from 'node:os';
+import { numberFlag, parseFlags, requireNone, textFlag, UsageError } from '../../server/terminal/flags.ts';
+import type { EvalHost } from '../host.ts';
+import { jobsVariable, requireRedisUrl } from '../jobs/job-flags.ts';
+import { openWork } from './open-run.ts';
+import { work } from './worker.ts';
+
+const defaultDrainSeconds = 60;
+
+const flags = {
+  jobs: { type: 'string', value: 'URL', help: `Redis of the jobs (default $${jobsVariable})` },
+  concurrency: { type: 'string', value: 'N', help: 'most asks of a kind at a time (default: as the run says)' },
+  'drain-seconds': {
+    type: 'string',
+    value: 'N',
+    help: `time to finish in when it is stopped; then it gives back what it has (default ${defaultDrainSeconds})`,
+  },
+} as const;
+
+/** What stops a worker, lent by the surrounding program. */
+export interface WorkerStops {
+  /** Called back for each wish to stop: the first finishes what is under way, the second gives it back. */
+  onStop(stop: () => void): void;
+  /** Called back when the program that started this one is gone. */
+  onAlone(quit: () => void): void;
+}
+
+/** `dramatis worker`. */
+export async function runWorker(args: readonly string[], host: EvalHost, stops: WorkerStops): Promise<number> {
+  const about =
+    'Does the work of runs that were started with --jobs on the same Redis: `eval run`, `eval resume`, `data build`. ' +
+    'It needs the same version, test data at the same path, and the API keys in its environment.';
+  const command = { name: 'worker', synopsis: '--jobs URL [--concurrency N]', about, flags };
+  const parsed = parseFlags(command, args, host.print);
+  if (parsed === undefined) return 0;
+  requireNone(parsed.positionals);
+  const { values } = parsed;
+  const url = textFlag(values.jobs) ?? textFlag(host.environment[jobsVariable]);
+  if (url === undefined) throw new UsageError(`--jobs is required: the Redis that the run names (or ${jobsVariable}).`);
+  requireRedisUrl(url);
+  const drain = numberFlag(values['drain-seconds'], 'drain-seconds', { min: 0, max: 3_600 }) ?? defaultDrainSeconds;
+  const [stop, quit] = [new AbortController(), new AbortController()];
+  let timer: NodeJS.Timeout | undefined;
+  const giveBack = (): void => {
+    stop.abort();
+    quit.abort();
+  };
+  stops.onStop(() => {
+    if (stop.signal.aborted) return giveBack();
+    stop.abort();
+    timer = setTimeout(giveBack, drain * 1_000);
+  });
+  stops.onAlone(giveBack);
+  try {
+    await work({
+      url,
+      atOnce: numberFlag(values.concurrency, 'concurrency', { min: 1, max: 1_024, isWhole: true }),
+      name: `${hostname()}:${process.pid}`,
+      print: host.print,
+      note: host.note,
+      open: (facts, services) => openWork(facts, { host, ...services }),
+      stop: stop.signal,
+      quit: quit.signal,
+    });
+    return 0;
+  } finally {
+    clearTimeout(timer);
+  }
+}
