@@ -71,6 +71,9 @@ async function* oneAttempt(
   const clauses = openClauses<TextPart>(guard);
   const goesOn = behind(talk.told);
   const before = talk.cost;
+  // What a game offers may be done, also at the user's very words.
+  const isOffered = options.surroundings?.(agent.character.id).isAction;
+  const isShown = (text: string): boolean => isOffered?.(text) === true || mayBeShown(guard(text));
   const onCost = (cost: Cost): void => {
     talk.cost = cost;
     options.onCost?.(sum(before, cost));
@@ -97,7 +100,7 @@ async function* oneAttempt(
       return clauses.violation;
     }
     if (part.type === 'usage') yield { ...part, ...sum(before, part) };
-    else if (part.type === 'tool-call' || (part.type === 'cue' && mayBeShown(guard(part.text)))) yield part;
+    else if (part.type === 'tool-call' || (part.type === 'cue' && isShown(part.text))) yield part;
   }
   return undefined;
 }
