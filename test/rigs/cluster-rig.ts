@@ -137,7 +137,8 @@ export async function startPostgres({ fsync = false } = {}): Promise<TestPostgre
     },
     signal(name) {
       const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
-      for (const pid of children) process.kill(Number(pid), name);
+      // Process 0 would be this one and its relatives.
+      for (const pid of children.map(Number).filter((one) => one > 0)) process.kill(pid, name);
       child.kill(name);
     },
     async stop() {
