@@ -83,8 +83,15 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
       new MemoryError('memory_off', 'Memory is disabled on this server. Enable it with DRAMATIS_MEMORY.'),
     );
   const followed = new Followed();
+  let toldAtMs = -Infinity;
+  // A database that starts, or hangs now and then, comes and goes: the log has it once a minute.
+  const tellLoss = (fault: unknown): void => {
+    if (Date.now() - toldAtMs < 60_000) return;
+    toldAtMs = Date.now();
+    onFault(fault);
+  };
   const onChange = (isThere: boolean, fault?: unknown): void => {
-    if (!isThere) return onFault(fault);
+    if (!isThere) return tellLoss(fault);
     onBack?.();
     void followed.retry();
   };

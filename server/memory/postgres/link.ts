@@ -28,6 +28,8 @@ export class Link {
   readonly #pool: Pool;
   readonly #closed = new AbortController();
   #isThere = false;
+  /** Counts how often it was lost: work begun before that tells nothing of the database as it is now. */
+  #losses = 0;
   #probing: Promise<void> | undefined;
 
   constructor(parts: LinkParts) {
@@ -98,6 +100,7 @@ export class Link {
   /** Uses a connection, which is given up if that takes longer. Throws `MemoryError`. `isProbe`: also while gone. */
   async use<Result>(withinMs: number, act: (client: PoolClient) => Promise<Result>, isProbe = false): Promise<Result> {
     if (!this.#isThere && !isProbe) throw unavailable(new Gone('it did not answer before'));
+    const losses = this.#losses;
     let client: PoolClient | undefined;
     const late = new AbortController();
     const tooLate = pause(withinMs, undefined, { signal: late.signal, ref: false }).then(
@@ -123,7 +126,7 @@ export class Link {
       return result;
     } catch (fault) {
       client?.release(isGone(fault));
-      if (isGone(fault) && this.#isThere) this.#lose(fault);
+      if (isGone(fault) && this.#isThere && losses === this.#losses) this.#lose(fault);
       throw unavailable(fault);
     } finally {
       late.abort();
@@ -138,6 +141,7 @@ export class Link {
 
   #lose(fault: unknown): void {
     this.#isThere = false;
+    this.#losses += 1;
     if (this.#closed.signal.aborted) return;
     this.#parts.onChange(false, unavailable(fault));
     this.#probing ??= this.#probe().finally(() => (this.#probing = undefined));
