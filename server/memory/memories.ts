@@ -76,7 +76,7 @@ const mostWaiting = 1_000;
 
 /** Opens the memories if they are enabled. If they cannot be read, reports it and continues without. */
 export async function openMemories(parts: MemoriesParts): Promise<Memories> {
-  const { config, chatModel, embedder, characters, onFault, onBack } = parts;
+  const { config, chatModel, embedder, characters, onFault: report, onBack } = parts;
   if (!config.memory)
     return without(
       'off',
@@ -85,13 +85,14 @@ export async function openMemories(parts: MemoriesParts): Promise<Memories> {
   const followed = new Followed();
   let toldAtMs = -Infinity;
   // A database that starts, or hangs now and then, comes and goes: the log has it once a minute.
-  const tellLoss = (fault: unknown): void => {
+  const onFault = (fault: unknown): void => {
+    if (!(fault instanceof MemoryError) || fault.code !== 'memory_unavailable') return report(fault);
     if (Date.now() - toldAtMs < 60_000) return;
     toldAtMs = Date.now();
-    onFault(fault);
+    report(fault);
   };
   const onChange = (isThere: boolean, fault?: unknown): void => {
-    if (!isThere) return tellLoss(fault);
+    if (!isThere) return onFault(fault);
     onBack?.();
     void followed.retry();
   };
