@@ -76,21 +76,14 @@ const mostWaiting = 1_000;
 
 /** Opens the memories if they are enabled. If they cannot be read, reports it and continues without. */
 export async function openMemories(parts: MemoriesParts): Promise<Memories> {
-  const { config, chatModel, embedder, characters, onFault: report, onBack } = parts;
+  const { config, chatModel, embedder, characters, onBack } = parts;
+  const onFault = lossOnceAMinute(parts.onFault);
   if (!config.memory)
     return without(
       'off',
       new MemoryError('memory_off', 'Memory is disabled on this server. Enable it with DRAMATIS_MEMORY.'),
     );
   const followed = new Followed();
-  let toldAtMs = -Infinity;
-  // A database that starts, or hangs now and then, comes and goes: the log has it once a minute.
-  const onFault = (fault: unknown): void => {
-    if (!(fault instanceof MemoryError) || fault.code !== 'memory_unavailable') return report(fault);
-    if (Date.now() - toldAtMs < 60_000) return;
-    toldAtMs = Date.now();
-    report(fault);
-  };
   const onChange = (isThere: boolean, fault?: unknown): void => {
     if (!isThere) return onFault(fault);
     onBack?.();
@@ -158,6 +151,17 @@ async function open(
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');
   const store = await openPostgresStore({ url, onChange, patience });
   return { store, isThere: () => store.isThere };
+}
+
+/** Reports faults, but a database that comes and goes once a minute only. */
+function lossOnceAMinute(report: (fault: unknown) => void): (fault: unknown) => void {
+  let toldAtMs = -Infinity;
+  return (fault) => {
+    const isLoss = fault instanceof MemoryError && fault.code === 'memory_unavailable';
+    if (isLoss && Date.now() - toldAtMs < 60_000) return;
+    if (isLoss) toldAtMs = Date.now();
+    report(fault);
+  };
 }
 
 function without(state: Memories['state'], problem: MemoryError): Memories {
