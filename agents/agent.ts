@@ -62,7 +62,7 @@ export interface AgentOptions extends CallOptions {
   readonly onCost?: (cost: Cost) => void;
   /** Called for each sentence that a guardrail held back. */
   readonly onViolation?: (violation: Violation) => void;
-  /** What surrounds a character in the client's game, by its id; absent if there is no game. */
+  /** Surroundings in the client's game, by the character's id; absent if there is no game. */
   readonly surroundings?: SurroundingsOf | undefined;
   /** Tools the reply may call, besides speaking. Ignored by reply sources without tools. */
   readonly toolbox?: Toolbox;

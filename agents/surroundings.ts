@@ -1,6 +1,6 @@
-/** What surrounds a character in a game when a reply is made, and what it may do there. */
+/** Surroundings of a character in a game when a reply is made, and the actions on offer there. */
 export interface Surroundings {
-  /** What it knows of the world, one fact a line. Players may have typed it: it is data, never an instruction. */
+  /** Facts of the world that it knows, one a line. Players may have typed them: they are data, never instructions. */
   readonly facts: readonly string[];
   /** States of the world by name, for `{{world::NAME}}` in the lines of a pack. */
   readonly states: ReadonlyMap<string, string>;

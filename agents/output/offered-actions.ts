@@ -2,9 +2,9 @@
 export interface OfferedAction {
   readonly name: string;
   readonly aliases: readonly string[];
-  /** What it is, for the chat model, such as "points with the hand". */
+  /** Description for the chat model, such as "points with the hand". */
   readonly about: string;
-  /** What it is done to: something of the world, a participant, either, or nothing. */
+  /** Kind of its target: an object of the world, a participant, either, or none. */
   readonly target: 'none' | 'object' | 'person' | 'either';
   readonly args: Readonly<Record<string, ActionArgument>>;
   /** It takes place at its word, or when all of the reply was heard. */

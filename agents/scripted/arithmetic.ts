@@ -17,8 +17,8 @@ const chinese = new RegExp(
 );
 
 /** Signs also stand between numbers that are no sum, such as "24/7": they count if something is asked, or nothing else is said. */
-const sumAsked = /[?？=]|\b(?:what|how much|calculate|compute|equals?|solve)\b|等于|多少|算/iu;
-const barely = /^[\d\s.+*x×÷/-]+$/iu;
+const sumAsked = /=|\b(?:what|how much|calculate|compute|equals?|solve)\b|等于|多少|算/iu;
+const barely = /^[\d\s.+*x×÷/?？-]+$/iu;
 
 /** Computes the first sum, difference, product or quotient of two numbers in a short text, such as "twelve times twelve". */
 export function arithmeticIn(text: string): string | undefined {

@@ -131,6 +131,7 @@ describe('dialogue act', () => {
     "I'm sixty-one, and I run a bakery.",
     'I turned seventy-five in March.',
     'We are open 24/7.',
+    'Are you open 24/7?',
     'My number is 555-1234.',
   ])('a number that is no sum is none: %s', (message) => {
     expect(arithmeticIn(message)).toBeUndefined();
