@@ -146,7 +146,8 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
     const doubledMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1));
     if (fault instanceof EngineError && fault.retryAfterMs !== undefined) {
       restUntilMs = Math.max(restUntilMs, clock.now() + fault.retryAfterMs);
-      void turns?.rest(name, fault.retryAfterMs);
+      // If Redis is away the others learn of it from their own calls.
+      void turns?.rest(name, fault.retryAfterMs).catch(() => undefined);
     }
     return doubledMs * (0.5 + random() / 2);
   };

@@ -63,6 +63,28 @@ describe('endpoint', () => {
     expect(rested).toEqual([5_000]);
   });
 
+  it('a shared rest that could not be told to the others ended the process: it is this endpoint’s own then', async () => {
+    const clock = new ManualClock();
+    const turns: SharedTurns = {
+      reserve: () => Promise.resolve(0),
+      rest: () => Promise.reject(new Error('Connection is closed.')),
+    };
+    const unhandled: unknown[] = [];
+    const note = (fault: unknown): void => void unhandled.push(fault);
+    process.on('unhandledRejection', note);
+    const endpoint = openEndpoint('judge', { concurrency: 1, retries: 1 }, { clock, random: () => 0, turns });
+    let calls = 0;
+    const answered = endpoint.call(() => {
+      calls += 1;
+      return calls === 1 ? Promise.reject(away(5_000)) : Promise.resolve('yes');
+    }, freely);
+    await clock.advance(20_000);
+    expect(await answered).toBe('yes');
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
   it('the endpoint retries transient errors with growing pauses, and pauses all calls as long as the server asks', async () => {
     const clock = new ManualClock();
     const endpoint = openEndpoint('judge', { concurrency: 2, retries: 3 }, { clock, random: () => 1 });
