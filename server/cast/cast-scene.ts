@@ -2,7 +2,7 @@ import type { Character } from '../../characters/character.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import type { Config } from '../config/config.ts';
 import type { Engines } from '../engines/engines.ts';
-import type { CastScene } from '../realtime/wire-scene.ts';
+import type { CastChoice, CastScene } from '../realtime/wire-scene.ts';
 import type { Problem } from '../session/contract/events.ts';
 
 interface Deps {
@@ -38,27 +38,37 @@ export function describeScene(id: string, { scene, cast }: NonNullable<Character
 }
 
 /**
- * Returns the function that casts scenes. A client that leaves a scene talks to `opened` again, or, if that is a scene,
- * to the default character. `bound`: a client secret was made for `opened` alone.
+ * Returns the function that casts scenes and characters. A client that leaves a scene talks to `opened` again, or, if
+ * that is a scene, to the default character. `allowed`: ids that a client secret allows besides `opened`; undefined if
+ * there is none.
  */
-export function castScenes(opened: Character, deps: Deps, { bound }: { readonly bound: boolean }): CastScene {
+export function castScenes(opened: Character, deps: Deps, allowed: readonly string[] | undefined): CastScene {
   const alone = opened.stage === undefined ? opened : deps.characters.get(deps.config.defaultCharacter);
-  return (sceneId) => {
-    const character = sceneId === null ? alone : deps.characters.get(sceneModel(sceneId));
-    if (character === undefined) return noSuchScene(sceneId ?? '', deps.characters);
-    if (bound && character.id !== opened.id) return notAllowed(opened);
+  return (choice) => {
+    const id = 'character' in choice ? choice.character : choice.scene && sceneModel(choice.scene);
+    const character = id === null ? alone : id === opened.id ? opened : deps.characters.get(id);
+    if (character === undefined) return noSuchCast(choice, deps.characters);
+    if (allowed !== undefined && character.id !== opened.id && !allowed.includes(character.id))
+      return notAllowed(opened, choice);
     return { character, responder: deps.engines.responderFor(character), about: describeCharacter(character) };
   };
 }
 
-function noSuchScene(id: string, characters: ReadonlyMap<string, Character>): Problem {
+function noSuchCast(choice: CastChoice, characters: ReadonlyMap<string, Character>): Problem {
+  if ('character' in choice) {
+    const known = [...characters.keys()].join(', ');
+    const message = `There is no character "${choice.character.slice(0, 64)}". Known: ${known}.`;
+    return { code: 'unknown_character', message, param: 'session.x_dramatis.character' };
+  }
+  const id = choice.scene ?? '';
   const scenes = [...characters.values()].filter(({ stage }) => stage !== undefined);
   const known = scenes.map((scene) => scene.id.slice(sceneModel('').length)).join(', ');
   const message = `There is no scene "${id.slice(0, 64)}". Known: ${known === '' ? 'none' : known}.`;
   return { code: 'unknown_scene', message, param: 'session.x_dramatis.scene.id' };
 }
 
-function notAllowed({ id }: Character): Problem {
-  const message = `The client secret is for the character ${id}. Make one for the scene.`;
-  return { code: 'character_not_allowed', message, param: 'session.x_dramatis.scene' };
+function notAllowed({ id }: Character, choice: CastChoice): Problem {
+  const what = 'character' in choice ? 'character' : 'scene';
+  const message = `The client secret is for the character ${id}. Make one that lists the ${what} in \`x_dramatis.characters\`.`;
+  return { code: 'character_not_allowed', message, param: `session.x_dramatis.${what}` };
 }

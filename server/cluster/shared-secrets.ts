@@ -5,7 +5,7 @@ import type { Refusal } from '../http/problem.ts';
 import { StoreUnavailable, type Cluster } from './cluster.ts';
 
 /** A client secret as the store has it, without its expiry: the store's own clock counts. */
-type Facts = Pick<ClientSecret, 'startWith' | 'owner'> & { readonly character: string };
+type Facts = Pick<ClientSecret, 'startWith' | 'terms' | 'owner'> & { readonly character: string };
 
 const unavailable: Refusal = {
   status: 503,
@@ -37,8 +37,8 @@ export class SharedSecrets {
   async share(value: string): Promise<Refusal | undefined> {
     const secret = this.#own.find(value);
     if (secret === undefined) return undefined;
-    const { character, startWith, owner, expiresAtMs } = secret;
-    const facts: Facts = { character: character.id, startWith, owner };
+    const { character, startWith, terms, owner, expiresAtMs } = secret;
+    const facts: Facts = { character: character.id, startWith, terms, owner };
     try {
       await this.#cluster.putSecret(hashOf(value), JSON.stringify(facts), Math.max(1, expiresAtMs - Date.now()));
       return undefined;
@@ -56,8 +56,8 @@ export class SharedSecrets {
       const facts = found && (JSON.parse(found.facts) as Facts);
       const character = facts && this.#characters.get(facts.character);
       if (found === undefined || facts === undefined || character === undefined) return undefined;
-      const { startWith, owner } = facts;
-      this.#own.adopt(key, { character, startWith, owner, expiresAtMs: Date.now() + found.leftMs });
+      const { startWith, terms, owner } = facts;
+      this.#own.adopt(key, { character, startWith, terms, owner, expiresAtMs: Date.now() + found.leftMs });
       return undefined;
     } catch (fault) {
       return refusalOf(fault);

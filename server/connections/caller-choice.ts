@@ -3,7 +3,7 @@ import { sceneModel } from '../../characters/scene.ts';
 import { userName } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
 import type { Problem } from '../session/contract/events.ts';
-import type { ClientSecret } from '../http/client-secrets.ts';
+import { allows, type ClientSecret } from '../http/client-secrets.ts';
 import type { Config } from '../config/config.ts';
 
 interface Choice {
@@ -27,7 +27,7 @@ export function noSuchCharacter(model: string | undefined, deps: Pick<Choice, 'c
   return { code, message: `There is no ${what} "${(model ?? '').slice(0, 64)}". Known: ${known}.` };
 }
 
-/** Resolves the character of a session. With a client secret, only the character that it was made for is allowed. */
+/** Resolves the character of a session. With a client secret, only those that it allows. */
 export function resolveCharacter(
   model: string | undefined,
   secret: ClientSecret | undefined,
@@ -35,7 +35,8 @@ export function resolveCharacter(
 ): Character | Problem {
   if (secret === undefined) return characterFor(model, deps) ?? noSuchCharacter(model, deps);
   const { character } = secret;
-  if (namesNobody(model) || model === character.id) return character;
+  if (model === undefined || namesNobody(model) || model === character.id) return character;
+  if (allows(secret, model)) return deps.characters.get(model) ?? noSuchCharacter(model, deps);
   const message = `The client secret was made for ${character.id}: leave \`model\` out, or make another one.`;
   return { code: 'character_not_allowed', message };
 }

@@ -9,14 +9,12 @@ import type { Journal } from '../journal/journal.ts';
 import { journalVersion, type JournalLine } from '../journal/lines.ts';
 import type { RestoredSession } from '../journal/restore.ts';
 import type { Memories } from '../memory/memories.ts';
-import type { SessionMemory } from '../memory/session-memory.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { lipSynced } from '../responders/lip-synced.ts';
-import { openConnection, type Connection, type ConnectionParts, type OpenedSession } from '../realtime/connection.ts';
+import { openConnection, type Connection, type ConnectionParts } from '../realtime/connection.ts';
 import { newId } from '../realtime/encode.ts';
 import type { Client, Peer } from '../realtime/peer.ts';
 import { trackCastChange, type CastChange, type Casting } from '../realtime/wire-scene.ts';
-import { sessionIn, type WireSession } from '../realtime/wire-session.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
 import { errorObject, errorTable } from '../session/contract/errors.ts';
 import type { Problem, SessionListener } from '../session/contract/events.ts';
@@ -24,6 +22,7 @@ import type { Ports } from '../session/contract/ports.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { VoiceWatch } from '../telemetry/voice-watch.ts';
 import { createInputRateLimit } from '../http/rate-limit.ts';
+import { followCast } from './cast-memory.ts';
 import type { CloseReason } from './socket-transport.ts';
 
 /** Server-wide dependencies of a session, and its caller. */
@@ -130,8 +129,9 @@ function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionPart
   const engines = client.mouth === undefined ? deps.engines : lipSynced(deps.engines);
   const responder = engines.responderFor(character);
   const casting: Casting = { character, responder, about: aboutSession(options, deps) };
-  const bound = deps.caller.secret !== undefined;
-  return { casting, castScene: castScenes(character, { ...deps, engines }, { bound }) };
+  const { secret } = deps.caller;
+  const allowed = secret && [secret.character.id, ...(secret.terms?.characters ?? [])];
+  return { casting, castScene: castScenes(character, { ...deps, engines }, allowed) };
 }
 
 /** All that follow the events of a session, and its memory. */
@@ -148,16 +148,21 @@ function listenersOf(
   const isRemembered = intent !== 'transcription';
   const warn = warnings(peer, options.client);
   const onLoss = (): void => warn('memory_not_stored');
-  const memory = isRemembered ? memories?.follow(caller.owner ?? '', character, { onFault, onLoss }) : undefined;
+  const remembers = isRemembered && memories?.state !== 'off';
+  const told = { onFault, onLoss };
+  const { characters } = deps;
+  const owner = caller.owner ?? '';
+  const memory =
+    remembers && memories ? followCast({ memories, owner, opened: character, characters, told, restored }) : undefined;
   return {
-    recall: async (history, call) => (others.is ? [] : ((await memory?.recall(history, call)) ?? [])),
+    recall: memory?.recall,
     listen: (opened) => {
       if (restored === undefined) journal?.write(openingLine(opened.id, options, caller));
       const about = { session: opened.id, character: character.id };
       const listeners = [
         others,
         // Before the journal: a resumed session counts what the journal holds as remembered.
-        memory && remember(memory, options, opened, others),
+        memory?.begin(opened),
         journal,
         journal && {
           note() {
@@ -180,25 +185,6 @@ function warnings(peer: Peer, { notice }: Client): (code: 'session_not_stored' |
     if (notice !== true || told.has(code)) return;
     told.add(code);
     peer.send({ type: 'x_dramatis.warning', event_id: newId('event'), code, message: errorTable[code][1] });
-  };
-}
-
-/** Stores what is said. What other participants than the character say does not become its memories. */
-function remember(
-  memory: SessionMemory,
-  { restored }: SessionOptions,
-  { id, conversation, session }: OpenedSession,
-  others: CastChange,
-): SessionListener {
-  const userIn = ({ x_dramatis: { user } }: WireSession): string | undefined => user ?? undefined;
-  const openReplies = others.is ? undefined : (restored?.openReplies.flatMap(({ item }) => item ?? []) ?? []);
-  memory.begin({ id, conversation, user: userIn(session), openReplies });
-  return {
-    note(event) {
-      if (event.type === 'updated') memory.nameUser(userIn(sessionIn(event)));
-      return memory.note(event, others.is);
-    },
-    end: () => memory.close(),
   };
 }
 
@@ -229,7 +215,16 @@ function openingLine(id: string, options: SessionOptions, caller: Access): Journ
   const user = userOf(options, caller) ?? undefined;
   const { owner, secret } = caller;
   const bySecret = secret !== undefined;
-  const who = { character: character.id, model, intent, beta: client.beta, user, owner, bySecret };
+  const who = {
+    character: character.id,
+    model,
+    intent,
+    beta: client.beta,
+    user,
+    owner,
+    bySecret,
+    terms: secret?.terms,
+  };
   return { type: 'open', version: journalVersion, id, ...who };
 }
 

@@ -3,13 +3,16 @@ import type { Character } from '../../characters/character.ts';
 import { limits } from '../limits/limits.ts';
 import { Quota } from '../limits/quota.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
+import type { SecretTerms } from '../protocol/secret-terms.ts';
 
 /** Data bound to a client secret. */
 export interface ClientSecret {
-  /** The only character that its sessions may use. */
+  /** The character of its sessions, and the only one unless its terms list others. */
   readonly character: Character;
   /** Initial session settings; the client may change them. */
   readonly startWith: SessionPatch | undefined;
+  /** Absent if it has none but its character. */
+  readonly terms?: SecretTerms | undefined;
   /** Account that issued the secret (see `Visitor`). Its sessions count against that account's limits. */
   readonly owner: string | undefined;
   /** Unix time in milliseconds. */
@@ -51,9 +54,9 @@ export class ClientSecrets {
   }
 
   #keep(value: string, secret: ClientSecret, bytes: number): boolean {
-    const { startWith, owner } = secret;
-    const startBytes = startWith === undefined ? 0 : jsonBytes(startWith);
-    const release = this.#quota.take(owner, limits.clientSecretOverheadBytes.value + startBytes + bytes);
+    const { startWith, terms, owner } = secret;
+    const ownBytes = [startWith, terms].reduce((sum, part) => sum + (part === undefined ? 0 : jsonBytes(part)), 0);
+    const release = this.#quota.take(owner, limits.clientSecretOverheadBytes.value + ownBytes + bytes);
     if (typeof release !== 'function') return false;
     const digest = digestOf(value);
     this.#byHash.set(digest.toString('base64'), { ...secret, digest, release });
@@ -90,6 +93,11 @@ export class ClientSecrets {
     this.#sweptMs = now;
     for (const [hash, { expiresAtMs }] of this.#byHash) if (expiresAtMs <= now) this.#drop(hash);
   }
+}
+
+/** Returns true if a secret allows a character or scene, by its id. */
+export function allows({ character, terms }: ClientSecret, id: string): boolean {
+  return id === character.id || terms?.characters?.includes(id) === true;
 }
 
 /** Size of a value as JSON. */

@@ -1,5 +1,4 @@
-import { sceneModel } from '../../characters/scene.ts';
-import { sceneIdOf } from '../realtime/wire-scene.ts';
+import { castIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
 import { SessionWorld } from '../session/history/session-world.ts';
 import { createdIn, keptPhrases, type JournalLine, type KeptItem } from './lines.ts';
@@ -139,23 +138,14 @@ function tell(folded: Folded, line: Line<'told'>): void {
 }
 
 function takeSession(folded: Folded, line: Line<'session'>): void {
-  const earlier = folded.session === undefined ? modelScene(folded.open) : sceneOf(folded.session);
-  if (sceneOf(line) !== earlier) {
+  const opened = folded.open?.character ?? '';
+  const castOf = ({ session }: Line<'session'>): string => castIdOf(session as unknown as WireSession, opened);
+  if (castOf(line) !== (folded.session === undefined ? opened : castOf(folded.session))) {
     folded.before = folded.items.map(({ id }) => id);
     folded.felt = undefined;
   }
   if (line.before !== undefined) folded.before = line.before;
   folded.session = line;
-}
-
-function sceneOf({ session }: Line<'session'>): string | null {
-  return sceneIdOf(session as unknown as WireSession);
-}
-
-/** Returns the scene that the client opened the session with, if it was one. */
-function modelScene(open: Line<'open'> | undefined): string | null {
-  const prefix = sceneModel('');
-  return open?.character.startsWith(prefix) === true ? open.character.slice(prefix.length) : null;
 }
 
 function insert({ items, byId }: Folded, { item, after }: Line<'item'>): void {

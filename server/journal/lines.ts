@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { cueKinds } from '../../agents/output/performance.ts';
 import { basicEmotions } from '../../agents/feelings.ts';
 import { emotions } from '../../characters/emotion.ts';
+import { secretTerms } from '../protocol/secret-terms.ts';
 import { sessionIn } from '../realtime/wire-session.ts';
 import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
@@ -102,11 +103,12 @@ export const lineSchema = z.discriminatedUnion('type', [
     user: z.string().optional(),
     owner: z.string().optional(),
     bySecret: z.boolean().optional(),
+    terms: secretTerms.optional(),
   }),
   z.object({
     type: z.literal('session'),
     session: z.looseObject({ id: z.string() }),
-    /** Written by `fold`: ids of the items from before the client last entered or left a scene. */
+    /** Written by `fold`: ids of the items from before the client last changed the scene or the character. */
     before: z.array(z.string()).optional(),
   }),
   /** The client's message is done: if it is sent again, it is ignored. */

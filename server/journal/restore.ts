@@ -1,7 +1,7 @@
 import type { WorldChange } from '../../agents/surroundings.ts';
 import type { Feelings } from '../../agents/feelings.ts';
-import { sceneModel } from '../../characters/scene.ts';
-import { sceneIdOf } from '../realtime/wire-scene.ts';
+import type { SecretTerms } from '../protocol/secret-terms.ts';
+import { castIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
 import { cutToleranceMs } from '../session/contract/responder.ts';
 import { worldAfter, type SessionWorld } from '../session/history/session-world.ts';
@@ -9,7 +9,8 @@ import { Conversation } from '../session/history/conversation.ts';
 import type { RepeatedRequest, ReplyRequest, SpokenPhrase } from '../session/contract/events.ts';
 import { requestAgain, type CutPhrase } from '../session/output/ended-replies.ts';
 import type { Item, MessageItem } from '../session/contract/item.ts';
-import { createdIn, keptPhrases, type JournalLine, type KeptItem, type KeptMessage } from './lines.ts';
+import { createdIn, keptPhrases, type JournalLine } from './lines.ts';
+import { changeItem } from './items.ts';
 import { addCue, addWords, cutToHeard, dropUnheard, messageIn, owesReply } from './unfinished.ts';
 
 type LineOf<Type extends JournalLine['type']> = Extract<JournalLine, { readonly type: Type }>;
@@ -44,10 +45,12 @@ export interface RestoredSession {
   readonly owner: string | undefined;
   /** It was opened with a client secret. */
   readonly bySecret: boolean;
+  /** The terms of that secret. */
+  readonly terms: SecretTerms | undefined;
   /** Undefined if the client had not changed the session settings. */
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
-  /** Ids of the items from before the client last entered or left a scene. */
+  /** Ids of the items from before the client last changed the scene or the character. */
   readonly beforeScene: ReadonlySet<string>;
   /** Feelings of each participant at the end of the last reply; undefined if none of them has replied. */
   readonly feelings: Readonly<Record<string, Feelings>> | undefined;
@@ -105,9 +108,9 @@ export function restore(
   const last = openReplies.at(-1);
   const cut = last === undefined ? undefined : requestAgain(found.again.get(last.replyId), last.item, last.cut);
   const owed = last === undefined && owesReply(conversation, session, open) ? { inConversation: true } : undefined;
-  const { id, character, model, intent, beta = false, user, owner, bySecret = false } = open;
+  const { id, character, model, intent, beta = false, user, owner, bySecret = false, terms } = open;
   const { sequence, feelings, beforeScene, taken, told, world } = found;
-  const identity = { id, character, model, intent, beta, user, owner, bySecret };
+  const identity = { id, character, model, intent, beta, user, owner, bySecret, terms };
   const state = {
     session,
     items: conversation.items,
@@ -141,11 +144,12 @@ class Found {
   announced: Set<string> | undefined;
   taken = new Set<number>();
   world: SessionWorld | undefined;
-  #sceneId: string | null;
+  readonly #opened: string;
+  #castId: string;
 
   constructor(open: LineOf<'open'>) {
-    const scene = sceneModel('');
-    this.#sceneId = open.character.startsWith(scene) ? open.character.slice(scene.length) : null;
+    this.#opened = open.character;
+    this.#castId = open.character;
     // A journal of an older version does not say.
     this.kept = (open.version ?? 1) < 2 ? undefined : 0;
   }
@@ -191,13 +195,13 @@ class Found {
       case 'ended':
         this.lately = [line.replyId, this.spoken.get(line.replyId)];
         this.spoken.delete(line.replyId);
-        return change(this.conversation, line);
+        return changeItem(this.conversation, line);
       case 'item':
-        return change(this.conversation, line);
+        return changeItem(this.conversation, line);
       default:
         if (line.type === 'deleted') this.beforeScene.delete(line.itemId);
         if (line.itemId === this.lately?.[1]) this.lately = undefined;
-        change(this.conversation, line);
+        changeItem(this.conversation, line);
     }
   }
 
@@ -222,13 +226,13 @@ class Found {
 
   #takeSession(line: LineOf<'session'>): void {
     const session = line.session as unknown as WireSession;
-    const sceneId = sceneIdOf(session);
-    if (sceneId !== this.#sceneId) {
+    const castId = castIdOf(session, this.#opened);
+    if (castId !== this.#castId) {
       this.beforeScene = new Set(this.conversation.items.map((item) => item.id));
       this.feelings = undefined;
     }
     if (line.before !== undefined) this.beforeScene = new Set(line.before);
-    this.#sceneId = sceneId;
+    this.#castId = castId;
     this.session = session;
   }
 }
@@ -251,48 +255,4 @@ function lacksEnd({ lately, conversation, phrases }: Found, { replyId, receivedM
 
 function phraseIn({ text, emotion, before, fromMs }: LineOf<'phrase'>): SpokenPhrase {
   return { text, ...(emotion === undefined ? {} : { emotion }), before, fromMs };
-}
-
-function change(
-  conversation: Conversation,
-  line: LineOf<'item' | 'transcript' | 'truncated' | 'deleted' | 'ended'>,
-): void {
-  if (line.type === 'item') {
-    const after = line.after === null ? 'root' : line.after;
-    const known = after === 'root' || conversation.get(after) !== undefined;
-    conversation.insert(itemOf(line.item), known ? after : undefined);
-    return;
-  }
-  if (line.type === 'ended') {
-    const item = line.item === undefined ? undefined : messageIn(conversation, line.item.id);
-    if (item === undefined || line.item === undefined) return;
-    item.status = line.item.status;
-    if (line.item.cues !== undefined) item.cues = line.item.cues;
-    item.content.splice(0, item.content.length, ...contentOf(line.item));
-    return;
-  }
-  const item = conversation.get(line.itemId);
-  if (item === undefined) return;
-  if (line.type === 'deleted') conversation.delete(item.id);
-  else if (item.type !== 'message') return;
-  else if (line.type === 'truncated') conversation.truncate(item, line.heardMs, line.contentIndex);
-  else {
-    const part = item.content.find((one) => one.type === 'audio');
-    if (part !== undefined) part.transcript = line.text;
-  }
-}
-
-function itemOf(keptItem: KeptItem): Item {
-  if (keptItem.type !== 'message') return keptItem;
-  const { id, type, role, status, emotion, speaker, cues } = keptItem;
-  const about = {
-    ...(emotion === undefined ? {} : { emotion }),
-    ...(speaker === undefined ? {} : { speaker }),
-    ...(cues === undefined ? {} : { cues }),
-  };
-  return { id, type, role, status, ...about, content: contentOf(keptItem) };
-}
-
-function contentOf(keptItem: KeptMessage): MessageItem['content'] {
-  return keptItem.content.map((part) => (part.type === 'audio' ? { ...part, audio: [] } : { ...part }));
 }

@@ -107,11 +107,12 @@ export const sessionPatchSchema = z.looseObject({
         .optional(),
     })
     .optional(),
-  /** Extension: prompt recipe, user whose memories are kept, scene to play (null: none), actions of a game. */
+  /** Extension: prompt recipe, user whose memories are kept, character, scene to play (null: none), actions of a game. */
   x_dramatis: z
     .looseObject({
       recipe: z.enum(recipeNames).optional(),
       user: userName.nullish(),
+      character: z.union([name.min(1), z.looseObject({ id: name.min(1) })]).optional(),
       scene: z.looseObject({ id: name.min(1) }).nullish(),
       actions: actionsSchema.nullish(),
     })

@@ -16,8 +16,11 @@ export interface Casting {
   readonly about: object;
 }
 
-/** Casts a scene by its id or, for null, the character without a scene; returns the error if that is not possible. */
-export type CastScene = (sceneId: string | null) => Casting | Problem;
+/** The participants that a client asks for: a scene, nobody but the character that it came for (null), or a character. */
+export type CastChoice = { readonly scene: string | null } | { readonly character: string };
+
+/** Casts the participants that a client asks for; returns the error if that is not possible. */
+export type CastScene = (choice: CastChoice) => Casting | Problem;
 
 /** Converts to the session engine's participants. */
 export function castOf({ character, responder }: Casting, { nods }: Client): Cast {
@@ -32,15 +35,24 @@ export function castOf({ character, responder }: Casting, { nods }: Client): Cas
   };
 }
 
-export function sceneIdOf(session: Pick<WireSession, 'x_dramatis'> | undefined): string | null {
-  return session?.x_dramatis.scene?.id ?? null;
+/** Returns the id of the present character, or `scene:ID`; `opened`: of the one that the session was opened for. */
+export function castIdOf(session: Pick<WireSession, 'x_dramatis'> | undefined, opened: string): string {
+  const { scene, character } = session?.x_dramatis ?? {};
+  if (scene) return sceneModel(scene.id);
+  const isScene = opened.startsWith(sceneModel(''));
+  // A session that has left its scene; without a name for the character, any other than the scene.
+  return character?.id ?? (session !== undefined && isScene ? '' : opened);
 }
 
-/** Casts again if a client chooses another scene, or leaves it; undefined if it does not. */
+/** Casts again if a client chooses another scene or character, or leaves a scene; undefined if it does not. */
 export function recast(session: WireSession, patch: SessionPatch, cast: CastScene): Casting | Problem | undefined {
-  const wanted = patch.x_dramatis?.scene;
-  if (wanted === undefined || (wanted?.id ?? null) === sceneIdOf(session)) return undefined;
-  return cast(wanted?.id ?? null);
+  const { scene, character } = patch.x_dramatis ?? {};
+  const present = session.x_dramatis.scene?.id ?? null;
+  if (scene && scene.id !== present) return cast({ scene: scene.id });
+  const wanted = typeof character === 'object' ? character.id : character;
+  const isLeft = scene === null && present !== null;
+  if (wanted === undefined) return isLeft ? cast({ scene: null }) : undefined;
+  return isLeft || wanted !== session.x_dramatis.character?.id ? cast({ character: wanted }) : undefined;
 }
 
 /** Returns the session with the new participants: their voice, and the turn detection for the user. */
@@ -63,16 +75,12 @@ export function recastSession(session: WireSession, { character, about }: Castin
 
 /** Returns the participants when the session begins, or is resumed. */
 export function castingToStart(opened: Casting, restored: WireSession | undefined, castScene: CastScene): Casting {
-  const sceneId = sceneIdOf(restored);
-  if (restored === undefined || sceneId === sceneOf(opened.character)) return opened;
-  const casting = castScene(sceneId);
-  // The scene no longer exists.
+  const present = castIdOf(restored, opened.character.id);
+  if (restored === undefined || present === opened.character.id) return opened;
+  const scene = restored.x_dramatis.scene?.id ?? null;
+  const casting = castScene(scene === null && present !== '' ? { character: present } : { scene });
+  // The scene or the character no longer exists.
   return 'code' in casting ? opened : casting;
-}
-
-/** Returns the id of the scene that a session is opened for; null for a character by itself. */
-function sceneOf({ id, stage }: Character): string | null {
-  return stage === undefined ? null : id.slice(sceneModel('').length);
 }
 
 export const noScenes: CastScene = () => ({
@@ -83,11 +91,10 @@ export const noScenes: CastScene = () => ({
 
 /** Tracks if others than at first take part: their words are no memories of the character, their voice not its. */
 export function trackCastChange(opened: Character, restored: WireSession | undefined): CastChange {
-  const sceneId = sceneOf(opened);
   return {
-    is: restored !== undefined && sceneIdOf(restored) !== sceneId,
+    is: castIdOf(restored, opened.id) !== opened.id,
     note(event) {
-      if (event.type === 'updated') this.is = sceneIdOf(sessionIn(event)) !== sceneId;
+      if (event.type === 'updated') this.is = castIdOf(sessionIn(event), opened.id) !== opened.id;
     },
   };
 }

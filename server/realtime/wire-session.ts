@@ -45,6 +45,8 @@ export interface WireSession extends WireTools {
 }
 
 type Ours = {
+  /** The present character; of a scene, with its id as a model. */
+  readonly character?: { readonly id: string };
   /** The scene that is played; see `wire-scene.ts` for how it changes. */
   readonly scene?: ServerScene;
   readonly recipe?: RecipeName;

@@ -4,6 +4,7 @@ import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config/config.ts';
 import type { Engines } from '../engines/engines.ts';
 import { sessionPatchSchema } from '../protocol/client-events.ts';
+import { secretTerms } from '../protocol/secret-terms.ts';
 import { betaSession, clientSecretFromBeta, transcriptionSecretFromBeta } from '../realtime/beta.ts';
 import { newId } from '../realtime/encode.ts';
 import { echoOf, mergeSession, newWireSession, type WireSession } from '../realtime/wire-session.ts';
@@ -28,6 +29,7 @@ const schema = z.object({
     .extend({ model: z.string().max(256).optional() })
     .strip()
     .optional(),
+  x_dramatis: secretTerms.optional(),
 });
 
 interface Deps {
@@ -86,13 +88,16 @@ function makeSecret(
 ): MadeSecret | Refusal {
   const parsed = parseBody(schema, body);
   if ('problem' in parsed) return { status: 400, problem: parsed.problem };
-  const { session: startWith, expires_after } = parsed.body;
+  const { session: startWith, expires_after, x_dramatis: terms } = parsed.body;
   if (startWith !== undefined && jsonBytes(startWith) > limits.clientSecretBytes.value)
     return { status: 400, problem: tooLarge };
   const character = characterFor(startWith?.model, deps);
   if (character === undefined) {
     return { status: 404, problem: { ...noSuchCharacter(startWith?.model, deps), param: 'session.model' } };
   }
+  const unknown = terms?.characters?.find((id) => !deps.characters.has(id));
+  if (unknown !== undefined)
+    return { status: 404, problem: { ...noSuchCharacter(unknown, deps), param: 'x_dramatis.characters' } };
   if (startWith?.x_dramatis?.scene) return { status: 400, problem: sceneIsModel };
   const expiresAtMs = Date.now() + expires_after.seconds * 1000;
   const fresh = newWireSession(character, {
@@ -105,7 +110,7 @@ function makeSecret(
   });
   const session = startWith === undefined ? fresh : mergeSession(fresh, startWith, character);
   if ('code' in session) return { status: 400, problem: session };
-  const value = secrets.issue({ character, startWith, owner, expiresAtMs });
+  const value = secrets.issue({ character, startWith, terms, owner, expiresAtMs });
   if (value === undefined) return tooManySecrets;
   return { value, expires_at: session.expires_at, session };
 }

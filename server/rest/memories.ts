@@ -6,6 +6,7 @@ import type { Memories } from '../memory/memories.ts';
 import { MemoryError, type MemoryRecord, type UserKey } from '../memory/store/record.ts';
 import { userName } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
+import { allows } from '../http/client-secrets.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem, sendRefusal, type Refusal } from '../http/problem.ts';
 import { parseBody } from '../http/request-body.ts';
@@ -33,7 +34,7 @@ const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 4
 
 /**
  * `/v1/memories`: lets a user list, export, correct and delete what characters remember of them. With a server key, the
- * request names the user. A client secret gives access only to the user and the character it was made for.
+ * request names the user. A client secret gives access only to the user it was made for and the characters that it allows.
  */
 export function addMemories(app: FastifyInstance, memories: Memories, auth: AuthGuard): void {
   const guard = { onRequest: auth.member };
@@ -155,7 +156,7 @@ function askedIn(request: FastifyRequest, auth: AuthGuard): Asked {
   const { owner, secret } = auth.authenticatedCaller(request);
   const bound = secret?.startWith?.x_dramatis?.user ?? undefined;
   const { user = bound, character: wanted = secret?.character.id, limit, before } = parsed.body;
-  if (secret !== undefined && (bound === undefined || user !== bound || wanted !== secret.character.id)) {
+  if (secret !== undefined && (bound === undefined || user !== bound || !allows(secret, wanted ?? ''))) {
     const message =
       'This client secret gives no access to these memories: it is for another user or character, or for no user.';
     throw new Refused({ status: 403, problem: { code: 'user_not_allowed', message, param: 'user' } });

@@ -1,5 +1,6 @@
 import type { Character } from '../../../characters/character.ts';
 import { accountsOf } from '../../config/api-keys.ts';
+import { allows } from '../../http/client-secrets.ts';
 import type { Access } from '../../http/access.ts';
 import type { RestoredSession } from '../../journal/restore.ts';
 import type { Problem } from '../../session/contract/events.ts';
@@ -26,8 +27,7 @@ export function resumeProblem(
   user: string | undefined,
 ): Problem | undefined {
   const isOwner = byToken === true || owner === binding.owner;
-  const isBound =
-    secret === undefined || (secret.character.id === binding.character && userIn(secret) === binding.user);
+  const isBound = secret === undefined || (allows(secret, binding.character) && userIn(secret) === binding.user);
   if (isOwner && isBound && (user === undefined || user === binding.user)) return undefined;
   const message = 'The session belongs to another key, user or character than the resume token came with.';
   return { code: 'resume_not_allowed', message };
@@ -38,14 +38,14 @@ export function resumeProblem(
  * Its client secret ended with the server that made it.
  */
 export function openerOf(
-  { owner, user, bySecret }: Pick<SessionBinding, 'owner' | 'user' | 'bySecret'>,
+  { owner, user, bySecret, terms }: Pick<RestoredSession, 'owner' | 'user' | 'bySecret' | 'terms'>,
   character: Character,
   apiKeys: readonly string[],
 ): Access | undefined {
   const accounts = accountsOf(apiKeys);
   if (owner === undefined ? accounts.size > 0 : !accounts.has(owner)) return undefined;
   const startWith = user === undefined ? undefined : { x_dramatis: { user } };
-  return { owner, secret: bySecret ? { character, startWith, owner, expiresAtMs: 0 } : undefined };
+  return { owner, secret: bySecret ? { character, startWith, terms, owner, expiresAtMs: 0 } : undefined };
 }
 
 function userIn({ startWith }: NonNullable<Access['secret']>): string | undefined {

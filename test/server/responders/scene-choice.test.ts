@@ -42,7 +42,7 @@ function connect(kind: ConnectionKind = {}, { bound = false, model }: { bound?: 
     };
   };
   const deps = { config: { defaultCharacter: 'alice' }, engines: { responderFor }, characters: known };
-  const castScene = castScenes(holmes, deps, { bound });
+  const castScene = castScenes(holmes, deps, bound ? [] : undefined);
   const wire = recordConnection(
     { says: Array.from({ length: 9 }, () => 'Elementary, it is.') },
     { ...kind, castScene },

@@ -1,0 +1,70 @@
+import type { Character } from '../../characters/character.ts';
+import type { Memories } from '../memory/memories.ts';
+import type { SessionMemory } from '../memory/session-memory.ts';
+import type { OpenedSession } from '../realtime/connection.ts';
+import { castIdOf } from '../realtime/wire-scene.ts';
+import { sessionIn, type WireSession } from '../realtime/wire-session.ts';
+import type { SessionListener } from '../session/contract/events.ts';
+import type { MessageItem } from '../session/contract/item.ts';
+import type { SessionParts } from '../session/session.ts';
+
+interface CastMemoryParts {
+  readonly memories: Memories;
+  /** Account whose users are remembered. */
+  readonly owner: string;
+  readonly opened: Character;
+  readonly characters: ReadonlyMap<string, Character>;
+  readonly told: Parameters<Memories['follow']>[2];
+  /** A session that is restored, with the unfinished replies of the previous process. */
+  readonly restored?:
+    | { readonly session: WireSession | undefined; readonly openReplies: readonly { item: MessageItem | undefined }[] }
+    | undefined;
+}
+
+/** The memories of all characters of one session, each with what it has itself heard; a scene has none. */
+export interface CastMemory {
+  readonly recall: NonNullable<SessionParts['recall']>;
+  begin(opened: OpenedSession): SessionListener;
+}
+
+/** Follows a session with the memory of the present character: its own, not that of the one before. */
+export function followCast({ memories, owner, opened, characters, told, restored }: CastMemoryParts): CastMemory {
+  const known = new Map<string, SessionMemory>();
+  let present = castIdOf(restored?.session, opened.id);
+  let session: OpenedSession | undefined;
+  let user: string | undefined;
+  /** What was said before a character came is not its memory; `openReplies`: it was there from the start. */
+  const join = (openReplies?: readonly MessageItem[]): void => {
+    const character = present === opened.id ? opened : characters.get(present);
+    const isOtherScene = character?.stage !== undefined && character !== opened;
+    if (session === undefined || character === undefined || isOtherScene || known.has(present)) return;
+    const memory = memories.follow(owner, character, told);
+    if (memory === undefined) return;
+    known.set(present, memory);
+    memory.begin({ id: session.id, conversation: session.conversation, user, openReplies });
+  };
+  const changeTo = ({ x_dramatis }: WireSession): void => {
+    user = x_dramatis.user ?? undefined;
+    present = castIdOf({ x_dramatis }, opened.id);
+    for (const memory of known.values()) memory.nameUser(user);
+    join();
+  };
+  return {
+    recall: async (history, options) => (await known.get(present)?.recall(history, options)) ?? [],
+    begin(begun) {
+      user = begun.session.x_dramatis.user ?? undefined;
+      session = begun;
+      join(restored?.openReplies.flatMap(({ item }) => item ?? []) ?? []);
+      return {
+        note(event) {
+          if (event.type === 'updated') changeTo(sessionIn(event));
+          const writes = [...known].flatMap(([id, memory]) => memory.note(event, id !== present) ?? []);
+          return writes.length === 0 ? undefined : Promise.all(writes).then(() => undefined);
+        },
+        async end() {
+          for (const memory of known.values()) await memory.close();
+        },
+      };
+    },
+  };
+}
