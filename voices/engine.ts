@@ -12,13 +12,17 @@ export interface EngineLifecycle {
   close?(): Promise<void>;
 }
 
-/** `ENGINE_REFUSED`: the engine rejected this input. `ENGINE_MISSING`: the engine or its weights are not installed. */
+/**
+ * `ENGINE_REFUSED`: the engine rejected this input. `ENGINE_MISSING`: the engine or its weights are not installed.
+ * `ENGINE_NOT_RECORDED`: a cassette is played that has no answer to this input; nothing may stand in for it.
+ */
 export type EngineErrorCode =
   | 'ENGINE_UNAVAILABLE'
   | 'ENGINE_TIMEOUT'
   | 'ENGINE_BAD_REPLY'
   | 'ENGINE_REFUSED'
-  | 'ENGINE_MISSING';
+  | 'ENGINE_MISSING'
+  | 'ENGINE_NOT_RECORDED';
 
 /** The only error an engine may throw, other than the reason of an aborted signal. */
 export class EngineError extends Error {

@@ -84,6 +84,8 @@ export interface SpeakOptions extends CallOptions {
   readonly language?: string;
   /** Factor on the tempo; 1 = the voice's own. */
   readonly speed?: number;
+  /** The same seed gives the same samples, as far as the engine can; costs time where engines draw by chance. */
+  readonly seed?: number;
   /** Returns true as long as nobody waits for this speech: an engine with a queue takes it after all other. */
   readonly isBackground?: () => boolean;
 }

@@ -36,7 +36,7 @@ export function withFallback(
         }
       } catch (cause) {
         options.signal.throwIfAborted();
-        if (!(cause instanceof EngineError)) throw cause;
+        if (!(cause instanceof EngineError) || cause.code === 'ENGINE_NOT_RECORDED') throw cause;
         const instead = marked(backup.reply(history, options), cause.code);
         if (!spoke) {
           yield* instead;

@@ -1,6 +1,6 @@
 import type { Character } from '../../characters/character.ts';
 import type { CharacterAgent, Situation } from '../agent.ts';
-import { chooseLine } from '../retrieval/choice.ts';
+import { chooseLine, hashOf } from '../retrieval/choice.ts';
 import { languageOf } from '../retrieval/words.ts';
 
 /** Backchannels by the character, as words that voices can speak; a hum would be spelled out. */
@@ -25,7 +25,7 @@ function linesFor(
 /**
  * Speaks canned lines of the card if no answer is needed: a greeting when a conversation opens, a request to repeat if
  * nothing was understood, a backchannel while the user talks. `random` (0 to below 1) chooses the greeting, since all
- * conversations begin alike.
+ * conversations begin alike; with a seed, that does.
  */
 export function withScript(agent: CharacterAgent, random: () => number = Math.random): CharacterAgent {
   const { character } = agent;
@@ -42,7 +42,9 @@ export function withScript(agent: CharacterAgent, random: () => number = Math.ra
       const language = languageOf(userMessage, character.languages);
       const fitting = lines.filter((line) => languageOf(line, character.languages) === language);
       const offered = fitting.length > 0 ? fitting : lines;
-      const greeting = offered[Math.floor(random() * offered.length)];
+      const seed = options.sampling?.seed;
+      const drawn = seed === undefined ? Math.floor(random() * offered.length) : hashOf(`${seed}`) % offered.length;
+      const greeting = offered[drawn];
       const isFirst = options.situation === 'greeting' && history.length === 0;
       const text = isFirst && greeting !== undefined ? greeting : chooseLine(offered, history);
       yield { type: 'reply-source', name: 'script' };

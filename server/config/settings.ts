@@ -117,6 +117,11 @@ export const groups = {
     }),
     embeddingsModel: text.optional().register(facts, { value: 'MODEL', help: 'embedding model on that server' }),
     embeddingsApiKey: text.optional().register(facts, { value: 'KEY', secret: true, help: 'API key of that server' }),
+    cassette: text.optional().register(facts, {
+      value: 'FILE',
+      help: 'record what ASR, LLM and TTS answer; if the file exists, play that back, bit for bit, in their place',
+      more: 'For the CI of a game: [Cassettes](cassette/README.md).',
+    }),
   },
   'Turns and replies': {
     smartTurn: text.optional().register(facts, {

@@ -82,7 +82,7 @@ type EngineSettings = PlanSettings &
   VoiceModelSettings &
   ExecutionSettings &
   EmbedderSettings &
-  Partial<Pick<Config, 'workers' | 'recipe'>>;
+  Partial<Pick<Config, 'workers' | 'recipe' | 'cassette'>>;
 
 /**
  * Opens the configured engines; the embedded ones if none is configured. Throws `ConfigError`. `log` receives the cost
@@ -98,7 +98,8 @@ export async function openEngines(
   const { plan, settings } = await planIntactEngines(config);
   // Must come before any engine is opened, because the speaker encoder is loaded at once.
   const execution = watchExecution(onExecution);
-  const { asr, llm, omnis, encoder, tts } = await openStages(plan, settings, workers, log).catch((fault: unknown) => {
+  const opened = openStages(plan, settings, workers, log).then((stages) => taped(stages, config.cassette));
+  const { asr, llm, omnis, encoder, tts } = await opened.catch((fault: unknown) => {
     execution.close();
     throw fault;
   });
@@ -107,7 +108,8 @@ export async function openEngines(
   const turnDetector = openTurnDetector(plan.turnDetector);
   // Without an LLM, retrieved texts would not be used.
   const hasModel = llm.models.length > 0 || omnis.name !== '';
-  const embedder = hasModel ? embedderOf(config, log) : undefined;
+  // Which texts are found by embedding depends on how soon the server answers, which a cassette cannot repeat.
+  const embedder = hasModel && config.cassette === undefined ? embedderOf(config, log) : undefined;
   const replies = openReplies({ asr, llm, omnis, tts }, { plan, config, embedder, log });
   return {
     vad,
@@ -183,6 +185,22 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
     throw fault;
   });
   return { asr, llm, omnis, encoder, tts };
+}
+
+/** Puts the stages on a cassette, if there is one; closes them if it cannot be used. */
+async function taped<Stages extends Awaited<ReturnType<typeof openStages>>>(
+  stages: Stages,
+  file: string | undefined,
+): Promise<Stages> {
+  if (file === undefined) return stages;
+  const { onTape } = await import('../cassette/taped-stages.ts');
+  try {
+    return onTape(stages, file);
+  } catch (fault) {
+    const { asr, llm, omnis, encoder, tts } = stages;
+    for (const part of [asr, llm, omnis, encoder, tts]) await part?.close();
+    throw fault;
+  }
 }
 
 interface EngineStages {

@@ -135,6 +135,7 @@ export const lineSchema = z.discriminatedUnion('type', [
         scene: z.string().optional(),
         speaks: z.boolean().optional(),
         maxTokens: z.number().optional(),
+        sampling: z.object({ seed: z.number().optional(), temperature: z.number().optional() }).optional(),
         situation: z.enum(['greeting', 'idle', 'nod', 'event']).optional(),
         goesOn: z.object({ itemIds: z.array(z.string()), heard: z.string() }).optional(),
       })

@@ -73,6 +73,12 @@ const turnDetection = z.looseObject({
   eagerness: z.enum(['low', 'medium', 'high', 'auto']).optional(),
 });
 
+/** Sampling of the LLM; the seed also fixes what else is drawn by chance. Null: as without it. */
+const samplingFields = {
+  seed: z.number().int().min(0).max(0x7fff_ffff).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+};
+
 /**
  * Session settings as a client may send them. Unknown names (models, voices, transcription models, tracing) are
  * accepted: standard clients always send some and must not break.
@@ -107,7 +113,7 @@ export const sessionPatchSchema = z.looseObject({
         .optional(),
     })
     .optional(),
-  /** Extension: prompt recipe, user whose memories are kept, character, scene to play (null: none), actions of a game. */
+  /** Extension: prompt recipe, user whose memories are kept, character, scene to play (null: none), actions of a game, sampling. */
   x_dramatis: z
     .looseObject({
       recipe: z.enum(recipeNames).optional(),
@@ -115,6 +121,7 @@ export const sessionPatchSchema = z.looseObject({
       character: z.union([name.min(1), z.looseObject({ id: name.min(1) })]).optional(),
       scene: z.looseObject({ id: name.min(1) }).nullish(),
       actions: actionsSchema.nullish(),
+      ...samplingFields,
     })
     .optional(),
 });
@@ -193,7 +200,7 @@ const responseRequest = z.looseObject({
     .refine((entries) => Object.keys(entries).length <= 16, { error: 'more than 16 entries' })
     .nullable()
     .optional(),
-  x_dramatis: z.looseObject({ greeting: z.boolean().optional() }).optional(),
+  x_dramatis: z.looseObject({ greeting: z.boolean().optional(), ...samplingFields }).optional(),
 });
 
 const eventId = { event_id: z.string().max(512).optional() };

@@ -13,7 +13,7 @@ import { itemFromWire, samplesFromBase64 } from './encode.ts';
 import { castOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';
 import { gameCommand, noReplies } from './wire-game.ts';
 import { asksForTools, mergeTools, toolboxOf } from './wire-tools.ts';
-import { badFormat, mergeSession, oneModality, settingsOf, type WireSession } from './wire-session.ts';
+import { badFormat, mergeSession, oneModality, samplingIn, settingsOf, type WireSession } from './wire-session.ts';
 
 /** The parts of a session that decoding needs. */
 export interface DecodeContext {
@@ -195,6 +195,7 @@ function replyCommand(wanted: WantedResponse, context: DecodeContext): SessionCo
   const echo = responseEcho(wanted);
   if ('code' in echo) return echo;
   const maxTokens = wanted.max_output_tokens;
+  const sampling = samplingIn({}, wanted.x_dramatis);
   const request: ReplyRequest = {
     inConversation: wanted.conversation !== 'none',
     echo,
@@ -204,6 +205,7 @@ function replyCommand(wanted: WantedResponse, context: DecodeContext): SessionCo
     ...(asksForTools(wanted) ? { toolbox: toolboxOf(mergeTools(context.session, wanted)) } : {}),
     ...(items === undefined ? {} : { items }),
     ...(wanted.x_dramatis?.greeting === true ? { situation: 'greeting' } : {}),
+    ...(Object.keys(sampling).length === 0 ? {} : { sampling }),
   };
   return { type: 'reply', request };
 }

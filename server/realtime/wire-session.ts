@@ -52,6 +52,9 @@ type Ours = {
   readonly recipe?: RecipeName;
   /** Actions of the client's game. */
   readonly actions?: readonly WireAction[];
+  /** Sampling of the LLM. */
+  readonly seed?: number;
+  readonly temperature?: number;
   /** The user whose memories are kept; null: no memories, whatever the client asks. Cannot change once set. */
   readonly user?: string | null;
 };
@@ -131,7 +134,7 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
     max_output_tokens: patch.max_output_tokens ?? session.max_output_tokens,
     ...mergeTools(session, patch),
     ...echoedFields(patch),
-    x_dramatis: { ...session.x_dramatis, ...ours },
+    x_dramatis: { ...withoutSampling(session.x_dramatis), ...ours },
     audio: {
       input: {
         ...session.audio.input,
@@ -151,6 +154,7 @@ export function settingsOf(session: WireSession, character: Character): SessionS
   const { input, output } = session.audio;
   const language = input.transcription?.language;
   const detection = input.turn_detection === null ? null : detectionOf(input.turn_detection, character);
+  const sampling = samplingIn(session.x_dramatis);
   return {
     scene: session.instructions,
     speaks: session.output_modalities.includes('audio'),
@@ -159,6 +163,7 @@ export function settingsOf(session: WireSession, character: Character): SessionS
     speed: output.speed,
     toolbox: toolboxOf(session),
     ...(language === undefined ? {} : { language }),
+    ...(Object.keys(sampling).length === 0 ? {} : { sampling }),
     ...(session.x_dramatis.actions === undefined ? {} : { actions: actionsOf(session.x_dramatis.actions) }),
     ...(session.x_dramatis.recipe === undefined ? {} : { recipe: session.x_dramatis.recipe }),
     ...(session.max_output_tokens === 'inf' ? {} : { maxTokens: session.max_output_tokens }),
@@ -179,7 +184,21 @@ function mergeOurs(before: Ours, patch: SessionPatch['x_dramatis']): Ours | Prob
     ...(recipe === undefined ? {} : { recipe }),
     ...(user === undefined ? {} : { user }),
     ...(actions === undefined ? {} : { actions }),
+    ...samplingIn(before, patch),
   };
+}
+
+/** Returns the seed and the temperature after a change; null takes one back. */
+export function samplingIn(
+  { seed: earlier, temperature: before }: Pick<Ours, 'seed' | 'temperature'>,
+  patch: Pick<NonNullable<SessionPatch['x_dramatis']>, 'seed' | 'temperature'> = {},
+): Pick<Ours, 'seed' | 'temperature'> {
+  const { seed = earlier, temperature = before } = patch;
+  return { ...(seed == null ? {} : { seed }), ...(temperature == null ? {} : { temperature }) };
+}
+
+function withoutSampling({ seed: _seed, temperature: _temperature, ...ours }: Ours): Ours {
+  return ours;
 }
 
 const otherUser: Problem = {

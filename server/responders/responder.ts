@@ -44,11 +44,11 @@ export function cascade(parts: {
         const felt = noted(spoken, (phrase) => follower.handed(phrase));
         const script = openScript(options);
         const phrased = script.phrases(coloured(felt, options.feelings));
-        const how = { signal: options.signal, voice, speed: options.speed };
-        // A few fixed lines are spoken from the speech cache.
-        const speech = ['greeting', 'unclear', 'nod'].includes(options.situation ?? '')
-          ? speechCache.speak(synthesizer, phrased, how)
-          : synthesizer.speak(phrased, how);
+        const seed = options.sampling?.seed;
+        const how = { signal: options.signal, voice, speed: options.speed, ...(seed === undefined ? {} : { seed }) };
+        // A few fixed lines are spoken from the speech cache, unless a seed asks for its own rendering.
+        const isCached = seed === undefined && ['greeting', 'unclear', 'nod'].includes(options.situation ?? '');
+        const speech = isCached ? speechCache.speak(synthesizer, phrased, how) : synthesizer.speak(phrased, how);
         // In a scene, a restart cuts the turn.
         const isKept = synthesizer.isRepeatable === true && options.circumstance === undefined;
         for await (const { chunk, begins } of script.follow(speech)) {

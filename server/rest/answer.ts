@@ -8,6 +8,7 @@ const statusOf: Readonly<Record<EngineErrorCode, number>> = {
   ENGINE_BAD_REPLY: 502,
   ENGINE_REFUSED: 502,
   ENGINE_MISSING: 501,
+  ENGINE_NOT_RECORDED: 501,
 };
 
 /**

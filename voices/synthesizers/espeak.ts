@@ -25,6 +25,8 @@ export interface EspeakRequest {
   readonly pitch: number;
   readonly rate: number;
   readonly text: string;
+  /** Set: speaks as a new instance does, so that the same request has the same samples. */
+  readonly seed?: number;
 }
 
 export interface EspeakOptions {
@@ -93,10 +95,10 @@ export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
     sampleRate,
     languages: [...new Set([...writtenInLatin, ...Object.values(writtenIn).flat()])].filter((tag) => tag !== 'ja'),
     isRepeatable: true,
-    async *speak(phrases, { signal, voice, language, speed, isBackground }) {
+    async *speak(phrases, { signal, voice, language, speed, seed, isBackground }) {
       const render = async (text: string): Promise<RenderedSpeech> =>
         opened().call(
-          { ...requestFor(voice, text, language, speed ?? 1), text },
+          { ...requestFor(voice, text, language, speed ?? 1), text, ...(seed === undefined ? {} : { seed }) },
           { signal, priority: isBackground?.() === true ? -1 : 0 },
         );
       yield* speakPieces(phrases, { sampleRate, maxCharacters, isSpeakable: sayable, render }, { signal });

@@ -41,6 +41,9 @@ export interface Session {
     /** The scene that the session plays, if any. */
     readonly scene?: Scene;
     readonly engines?: Readonly<Record<string, string>>;
+    /** Sampling of the LLM, if it was set. */
+    readonly seed?: number;
+    readonly temperature?: number;
     readonly extensions?: readonly string[];
     readonly resume?: { readonly token: string; readonly grace_s: number };
   };

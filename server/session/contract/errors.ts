@@ -63,6 +63,10 @@ export const errorTable = {
   ENGINE_BAD_REPLY: ['server_error', 'An engine sent an unusable response. Check its URL and model.'],
   ENGINE_REFUSED: ['server_error', 'An engine rejected the request. Check its key and model name.'],
   ENGINE_MISSING: ['server_error', 'An engine is not installed. The message says which and how to install it.'],
+  ENGINE_NOT_RECORDED: [
+    'server_error',
+    'The cassette has no answer to this request. Delete the file, and record again with the engines.',
+  ],
   unknown_character: ['invalid_request_error', 'No character has this id. `GET /characters` lists them.'],
   unknown_scene: ['invalid_request_error', 'No scene has this id. `GET /characters` lists them as `scene:ID`.'],
   character_read_only: [

@@ -2,6 +2,7 @@ import type { Feelings } from '../../../agents/feelings.ts';
 import type { Violation } from '../../../agents/violation.ts';
 import type { Unclear } from '../../../voices/recognizer.ts';
 import type { MouthMovement, TimedWord } from '../../../voices/synthesizer.ts';
+import type { Sampling } from '../../../agents/chat.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { WorldChange } from '../../../agents/surroundings.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
@@ -83,6 +84,8 @@ export interface ReplyRequest {
   readonly speaks?: boolean;
   /** Replaces the session's bound; Infinity for none. */
   readonly maxTokens?: number;
+  /** Takes precedence over the session's, field by field. */
+  readonly sampling?: Sampling;
   /** Replaces the session's tools. */
   readonly toolbox?: Toolbox;
   /** Replaces the conversation's history. */
@@ -147,7 +150,7 @@ export interface Speculation {
 }
 
 /** The part of a request that a reply is made from again after a restart of the server. */
-export type RepeatedRequest = Pick<ReplyRequest, 'scene' | 'speaks' | 'maxTokens' | 'situation'> & {
+export type RepeatedRequest = Pick<ReplyRequest, 'scene' | 'speaks' | 'maxTokens' | 'sampling' | 'situation'> & {
   readonly goesOn?: { readonly itemIds: string[]; readonly heard: string } | undefined;
 };
 

@@ -1,5 +1,6 @@
 import type { RecipeName } from '../../../agents/recipe-names.ts';
 import type { OfferedAction } from '../../../agents/output/offered-actions.ts';
+import type { Sampling } from '../../../agents/chat.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { EndpointingTimeouts } from '../../../voices/turn-detector.ts';
 
@@ -23,6 +24,8 @@ export interface SessionSettings {
   readonly recipe?: RecipeName;
   /** Tools that the character may call; absent: none. */
   readonly toolbox?: Toolbox;
+  /** Sampling of the LLM; its seed also fixes what else is drawn by chance. Absent: the character's own. */
+  readonly sampling?: Sampling;
   /** Actions that the game offers to the characters; absent: none. */
   readonly actions?: readonly OfferedAction[];
 }

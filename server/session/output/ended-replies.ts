@@ -76,9 +76,13 @@ export class EndedReplies {
 
 /** Returns what is needed to make a reply again, if that is possible. */
 export function repeatedRequest(request: ReplyRequest, speaks: boolean): { readonly again?: RepeatedRequest } {
-  const { items, toolbox, scene, maxTokens, situation, goesOn } = request;
+  const { items, toolbox, scene, maxTokens, sampling, situation, goesOn } = request;
   if (items !== undefined || toolbox !== undefined) return {};
-  const settings = { ...(scene === undefined ? {} : { scene }), ...(maxTokens === undefined ? {} : { maxTokens }) };
+  const settings = {
+    ...(sampling && { sampling }),
+    ...(scene === undefined ? {} : { scene }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
   const before = goesOn && { itemIds: [...goesOn.itemIds], heard: goesOn.heard };
   return {
     again: {

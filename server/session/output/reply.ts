@@ -155,6 +155,7 @@ export class Reply {
     const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
     const toolbox = this.request.toolbox ?? settings.toolbox;
     const { signal } = this.#stop;
+    const sampling = this.request.sampling ? { ...settings.sampling, ...this.request.sampling } : settings.sampling;
     const made = responder.reply(history, {
       signal,
       speaks: this.speaks,
@@ -165,6 +166,7 @@ export class Reply {
       onViolation: (violation) => this.#violations.push(violation),
       onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
       onSpeech: (ms) => (this.#madeMs += ms),
+      ...(sampling === undefined ? {} : { sampling }),
       ...(maxTokens === Infinity ? {} : { maxTokens }),
       ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),

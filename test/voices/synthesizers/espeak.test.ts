@@ -36,6 +36,24 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     expect(first?.frame.samples).not.toEqual(fourth?.frame.samples);
   });
 
+  it('eSpeak NG has the same samples for the same seed, in any process and whatever it has said before', async () => {
+    const say = async (engine: typeof espeak, text: string, seed: number) => {
+      const phrases = (async function* () {
+        yield { text };
+      })();
+      const { signal } = new AbortController();
+      const chunks = await Array.fromAsync(engine.speak(phrases, { signal, voice: voice('fr+f2'), seed }));
+      return chunks.map(({ frame }) => frame.samples);
+    };
+    const first = await say(espeak, 'Bonjour, mon ami.', 7);
+    await say(espeak, 'Quelque chose de tout à fait différent.', 7);
+    await speakAll(espeak, voice('cmn'), ['你好。']);
+    expect(await say(espeak, 'Bonjour, mon ami.', 7)).toEqual(first);
+    const other = openEspeak();
+    expect(await say(other, 'Bonjour, mon ami.', 7)).toEqual(first);
+    await other.close();
+  });
+
   it.each([
     ['en', 'Good morning, my friend.'],
     ['de', 'Guten Morgen, mein Freund.'],
