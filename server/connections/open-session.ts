@@ -6,7 +6,6 @@ import type { Engines } from '../engines/engines.ts';
 import type { Access } from '../http/access.ts';
 import type { Caller, LiveSessions } from '../http/live-sessions.ts';
 import type { Journal } from '../journal/journal.ts';
-import { journalVersion, type JournalLine } from '../journal/lines.ts';
 import type { RestoredSession } from '../journal/restore.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
@@ -14,15 +13,14 @@ import { lipSynced } from '../responders/lip-synced.ts';
 import { openConnection, type Connection, type ConnectionParts } from '../realtime/connection.ts';
 import { newId } from '../realtime/encode.ts';
 import type { Client, Peer } from '../realtime/peer.ts';
-import { trackCastChange, type CastChange, type Casting } from '../realtime/wire-scene.ts';
+import type { Casting } from '../realtime/wire-scene.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
-import { errorObject, errorTable } from '../session/contract/errors.ts';
-import type { Problem, SessionListener } from '../session/contract/events.ts';
-import type { Ports } from '../session/contract/ports.ts';
+import { errorObject } from '../session/contract/errors.ts';
+import type { Problem } from '../session/contract/events.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { VoiceWatch } from '../telemetry/voice-watch.ts';
 import { createInputRateLimit } from '../http/rate-limit.ts';
-import { followCast } from './cast-memory.ts';
+import { listenersOf, userOf } from './session-listeners.ts';
 import type { CloseReason } from './socket-transport.ts';
 
 /** Server-wide dependencies of a session, and its caller. */
@@ -132,109 +130,6 @@ function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionPart
   const { secret } = deps.caller;
   const allowed = secret && [secret.character.id, ...(secret.terms?.characters ?? [])];
   return { casting, castScene: castScenes(character, { ...deps, engines }, allowed) };
-}
-
-/** All that follow the events of a session, and its memory. */
-function listenersOf(
-  options: SessionOptions,
-  deps: SessionDeps,
-  peer: Peer,
-  onFault: Ports['onFault'],
-  place: SessionListener,
-): Pick<ConnectionParts, 'listen' | 'recall'> {
-  const { character, journal, restored, intent } = options;
-  const { memories, caller, telemetry } = deps;
-  const others = trackCastChange(character, restored?.session);
-  const isRemembered = intent !== 'transcription';
-  const warn = warnings(peer, options.client);
-  const onLoss = (): void => warn('memory_not_stored');
-  const remembers = isRemembered && memories?.state !== 'off';
-  const told = { onFault, onLoss };
-  const { characters } = deps;
-  const owner = caller.owner ?? '';
-  const memory =
-    remembers && memories ? followCast({ memories, owner, opened: character, characters, told, restored }) : undefined;
-  return {
-    recall: memory?.recall,
-    listen: (opened) => {
-      if (restored === undefined) journal?.write(openingLine(opened.id, options, caller));
-      const about = { session: opened.id, character: character.id };
-      const listeners = [
-        others,
-        // Before the journal: a resumed session counts what the journal holds as remembered.
-        memory?.begin(opened),
-        journal,
-        journal && {
-          note() {
-            if (journal.log.isFailing) warn('session_not_stored');
-          },
-        },
-        { note: (event) => telemetry.note(event, about) },
-        voiceListener(options, deps, peer, others),
-        place,
-      ] satisfies (SessionListener | undefined)[];
-      return listeners.filter((listener) => listener !== undefined);
-    },
-  };
-}
-
-/** Returns a function that tells the client of something that is lost, once, if it asked for notices. */
-function warnings(peer: Peer, { notice }: Client): (code: 'session_not_stored' | 'memory_not_stored') => void {
-  const told = new Set<string>();
-  return (code) => {
-    if (notice !== true || told.has(code)) return;
-    told.add(code);
-    peer.send({ type: 'x_dramatis.warning', event_id: newId('event'), code, message: errorTable[code][1] });
-  };
-}
-
-/** Follows the character's voice, and tells the client that asked for it how similar it is. A scene has no voice. */
-function voiceListener(
-  { character, client }: SessionOptions,
-  { telemetry, voiceWatch }: SessionDeps,
-  peer: Peer,
-  others: CastChange,
-): SessionListener | undefined {
-  if (character.stage !== undefined || voiceWatch === undefined) return undefined;
-  const hear = voiceWatch.follow(character, (found) => {
-    telemetry.noteVoiceSimilarity?.(found);
-    if (client.voice !== true) return;
-    const { replyId, basis } = found;
-    const similarity = Math.round(found.similarity * 1000) / 1000;
-    peer.send({ type: 'x_dramatis.voice', event_id: newId('event'), response_id: replyId, similarity, basis });
-  });
-  return {
-    note(event) {
-      if (!others.is) hear(event);
-    },
-  };
-}
-
-function openingLine(id: string, options: SessionOptions, caller: Access): JournalLine {
-  const { character, model, intent, client } = options;
-  const user = userOf(options, caller) ?? undefined;
-  const { owner, secret } = caller;
-  const bySecret = secret !== undefined;
-  const who = {
-    character: character.id,
-    model,
-    intent,
-    beta: client.beta,
-    user,
-    owner,
-    bySecret,
-    terms: secret?.terms,
-  };
-  return { type: 'open', version: journalVersion, id, ...who };
-}
-
-/** The user that the character remembers. A client secret determines it; null if the secret names no user. */
-function userOf(
-  { user, restored }: Pick<SessionOptions, 'user' | 'restored'>,
-  { secret }: Access,
-): string | null | undefined {
-  if (secret !== undefined) return secret.startWith?.x_dramatis?.user ?? null;
-  return restored?.user ?? user;
 }
 
 const knownExtensions = 'heard binary opus resume hold nod notice cues thoughts visemes phones'.split(' ');

@@ -2,9 +2,9 @@ import type { Character } from '../../characters/character.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Cast, Responder } from '../session/contract/responder.ts';
-import type { Problem, SessionListener } from '../session/contract/events.ts';
+import type { Problem } from '../session/contract/events.ts';
 import type { Client } from './peer.ts';
-import { sessionIn, type WireSession } from './wire-session.ts';
+import type { WireSession } from './wire-session.ts';
 import { bargeInMs, backchannelEveryMs } from '../session/contract/settings.ts';
 import { detectionForListener, userTakesPart } from './wire-turn-order.ts';
 
@@ -88,18 +88,3 @@ export const noScenes: CastScene = () => ({
   message: 'This server has no scenes.',
   param: 'session.x_dramatis.scene.id',
 });
-
-/** Tracks if others than at first take part: their words are no memories of the character, their voice not its. */
-export function trackCastChange(opened: Character, restored: WireSession | undefined): CastChange {
-  return {
-    is: castIdOf(restored, opened.id) !== opened.id,
-    note(event) {
-      if (event.type === 'updated') this.is = castIdOf(sessionIn(event), opened.id) !== opened.id;
-    },
-  };
-}
-
-/** Kept up to date by the events that the client gets. */
-export interface CastChange extends SessionListener {
-  is: boolean;
-}

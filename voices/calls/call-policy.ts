@@ -29,7 +29,7 @@ export const callPolicySchema = z.strictObject({
   graceMs: z.number().int().min(0).max(120_000).optional(),
 });
 
-/** See `careSchema`; missing values come from the adapter, then from `usualCare`. */
+/** Call policy as a user or an adapter gives it; `openContext` fills in what is missing. */
 export type CallPolicy = z.infer<typeof callPolicySchema>;
 
 /** Timeouts with every value set. */
@@ -43,24 +43,4 @@ export interface ResolvedCallPolicy {
   readonly failureCount: number;
   readonly restMs: number;
   readonly graceMs: number;
-}
-
-const defaultCallPolicy: ResolvedCallPolicy = {
-  timeouts: { queueMs: 10_000, connectMs: 5_000, firstByteMs: 20_000, betweenBytesMs: 15_000, wholeMs: 180_000 },
-  concurrency: 8,
-  retries: 1,
-  failureCount: 2,
-  restMs: 30_000,
-  graceMs: 0,
-};
-
-/** Merges call policies; the first that sets a value wins: the user's, then the adapter's, then the defaults. */
-export function resolveCallPolicy(...wishes: readonly (CallPolicy | undefined)[]): ResolvedCallPolicy {
-  const merged: Record<string, unknown> = { ...defaultCallPolicy };
-  const timeouts: Record<string, number> = { ...defaultCallPolicy.timeouts };
-  for (const wish of wishes.toReversed()) {
-    for (const [name, value] of Object.entries(wish ?? {})) if (value !== undefined) merged[name] = value;
-    for (const [stage, value] of Object.entries(wish?.timeouts ?? {})) if (value !== undefined) timeouts[stage] = value;
-  }
-  return { ...merged, timeouts } as unknown as ResolvedCallPolicy;
 }

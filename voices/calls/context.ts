@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { EngineLifecycle } from '../engine.ts';
 import { openCalls, type CallCost, type Calls } from './calls.ts';
-import { resolveCallPolicy, type CallPolicy, type Timeouts } from './call-policy.ts';
+import type { CallPolicy, ResolvedCallPolicy, Timeouts } from './call-policy.ts';
 
 /** Names of an engine's settings as the user wrote them, for error messages that say what to fix. */
 export interface SettingNames {
@@ -23,7 +23,7 @@ export interface EngineContext {
 
 /** How to open one kind of engine; every adapter's file exports one as `adapter`. */
 export interface Adapter<Engine, Settings = unknown> {
-  /** Schema of its settings in the engines file, besides `kind`, `apiKeyEnv` and the fields of `careSchema`. */
+  /** Schema of its settings in the engines file, besides `kind`, `apiKeyEnv` and the fields of `callPolicySchema`. */
   readonly settings: z.ZodType<Settings>;
   /** Default call policy of this kind of engine; the user's settings override it. */
   callPolicy?(settings: Settings): CallPolicy;
@@ -62,4 +62,24 @@ export function openContext(name: string, options: ContextOptions = {}): EngineC
     timeouts: policy.timeouts,
     calls: openCalls(name, policy, { log: options.log, gated: options.gated }),
   };
+}
+
+const defaultCallPolicy: ResolvedCallPolicy = {
+  timeouts: { queueMs: 10_000, connectMs: 5_000, firstByteMs: 20_000, betweenBytesMs: 15_000, wholeMs: 180_000 },
+  concurrency: 8,
+  retries: 1,
+  failureCount: 2,
+  restMs: 30_000,
+  graceMs: 0,
+};
+
+/** Merges call policies; the first that sets a value wins: the user's, then the adapter's, then the defaults. */
+export function resolveCallPolicy(...wishes: readonly (CallPolicy | undefined)[]): ResolvedCallPolicy {
+  const merged: Record<string, unknown> = { ...defaultCallPolicy };
+  const timeouts: Record<string, number> = { ...defaultCallPolicy.timeouts };
+  for (const wish of wishes.toReversed()) {
+    for (const [name, value] of Object.entries(wish ?? {})) if (value !== undefined) merged[name] = value;
+    for (const [stage, value] of Object.entries(wish?.timeouts ?? {})) if (value !== undefined) timeouts[stage] = value;
+  }
+  return { ...merged, timeouts } as unknown as ResolvedCallPolicy;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openCalls, type CallCost, type Calls } from '../../../voices/calls/calls.ts';
-import { resolveCallPolicy, type CallPolicy } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
+import { resolveCallPolicy } from '../../../voices/calls/context.ts';
 import { Preempted } from '../../../voices/calls/limiter.ts';
 import { EngineError } from '../../../voices/engine.ts';
 
