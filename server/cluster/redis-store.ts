@@ -38,6 +38,7 @@ interface Claimed {
 
 /** The cluster in Redis 6.2 or later, or Valkey. Keys of one session share a hash tag. */
 export class RedisStore implements Cluster {
+  readonly isShared = true;
   readonly #options: RedisStoreOptions;
   readonly #node = randomUUID();
   readonly #client: Redis;

@@ -1,6 +1,6 @@
 import { fold } from '../journal/fold.ts';
 import type { LogCalls, SessionLog } from '../journal/journal.ts';
-import type { JournalLine } from '../journal/lines.ts';
+import { journalVersion, type JournalLine } from '../journal/lines.ts';
 
 /** The store's answer to a write: another node owns the session (`fenced`), or earlier lines are missing (`behind`). */
 export type Verdict = 'written' | 'fenced' | 'behind';
@@ -51,11 +51,15 @@ export class SharedLog implements SessionLog {
   constructor(commands: LogCommands, calls: LogCalls & { readonly onOver: () => void }, claimed?: ClaimedLines) {
     this.#commands = commands;
     this.#calls = calls;
-    this.#lines = [...(claimed?.lines ?? [])];
+    const lines = claimed?.lines ?? [];
+    const isOld = (line: JournalLine): boolean =>
+      line.type === 'open' && line.version !== undefined && line.version < journalVersion;
+    // Lines of this version follow: an older node must not take the journal for one of its own.
+    this.#lines = lines.map((line) => (isOld(line) ? { ...line, version: journalVersion } : line) as JournalLine);
     this.#position = claimed?.position ?? 0;
     this.#writtenTo = this.#position;
     this.#foldAt = Math.max(foldAtLines, this.#lines.length * 2);
-    this.#isBehind = claimed === undefined;
+    this.#isBehind = claimed === undefined || lines.some(isOld);
   }
 
   get position(): number {

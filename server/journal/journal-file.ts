@@ -33,6 +33,13 @@ const mostWaitingBytes = 4 * 1024 * 1024;
 export class JournalError extends Error {
   override readonly name = 'JournalError';
   readonly code = 'journal_unreadable';
+  /** A newer version of Dramatis wrote it, and can read it. */
+  readonly isNewer: boolean;
+
+  constructor(message: string, { isNewer = false, ...options }: ErrorOptions & { readonly isNewer?: boolean } = {}) {
+    super(message, options);
+    this.isNewer = isNewer;
+  }
 }
 
 /**
@@ -181,14 +188,25 @@ export function lineIn(row: string, place: string): JournalLine {
     value = JSON.parse(row);
     return lineSchema.parse(value);
   } catch (cause) {
-    const { version } = Object(value) as { readonly version?: unknown };
-    const detail =
+    const { version, type } = Object(value) as { readonly version?: unknown; readonly type?: unknown };
+    const newer =
       typeof version === 'number' && version > journalVersion
-        ? `this journal has version ${version}; this Dramatis reads version ${journalVersion}. Start the newer one`
-        : 'this line of the journal cannot be read. Restore the file from a copy';
-    throw new JournalError(`${place}: ${detail}, or delete the file: its session then cannot be resumed.`, { cause });
+        ? `this journal has version ${version}; this Dramatis reads version ${journalVersion}`
+        : typeof type === 'string' && !lineTypes.has(type)
+          ? `this Dramatis does not know lines of type ${JSON.stringify(type.slice(0, 40))}`
+          : undefined;
+    const detail =
+      newer === undefined
+        ? 'this line of the journal cannot be read. Restore the file from a copy'
+        : `${newer}. Start the newer one`;
+    throw new JournalError(`${place}: ${detail}, or delete the file: its session then cannot be resumed.`, {
+      cause,
+      isNewer: newer !== undefined,
+    });
   }
 }
+
+const lineTypes = new Set<string>(lineSchema.options.map(({ shape }) => shape.type.value));
 
 function rowsOf(file: string): string[] {
   return readFileSync(file, 'utf8').split('\n').filter(Boolean);
@@ -217,6 +235,7 @@ export function sweepJournals(dataDir: string, graceMs: number): void {
 /** The journals of one machine, in the data folder. */
 export function sessionFiles(dataDir: string): SessionStore {
   return {
+    isShared: false,
     has: (tokenHash) => existsSync(journalFile(dataDir, tokenHash)),
     read: (tokenHash) => readJournal(journalFile(dataDir, tokenHash)),
     open: (tokenHash, { onFault }) => new JournalFile(journalFile(dataDir, tokenHash), onFault),

@@ -39,6 +39,8 @@ export interface LogCalls {
 
 /** The journals of resumable sessions, by hash of their resume token. */
 export interface SessionStore {
+  /** True if other processes, perhaps of another version, read the journals meanwhile. */
+  readonly isShared: boolean;
   /** Returns whether there is a journal to continue. */
   has(tokenHash: string): boolean;
   /** Returns the journal to continue; undefined if there is none. Throws `JournalError` if it cannot be read. */

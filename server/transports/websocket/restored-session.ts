@@ -45,6 +45,10 @@ const gone: Problem = {
   code: 'session_not_resumable',
   message: 'The session cannot be resumed: its grace period is over, or the token is wrong. Open a new one.',
 };
+const newer: Problem = {
+  code: 'server_busy',
+  message: 'A newer version of the server keeps this session. Another node can resume it: try again.',
+};
 const unreadable: Problem = {
   code: 'session_not_resumable',
   message: 'The session cannot be resumed: its journal cannot be read. The server’s log says where.',
@@ -58,7 +62,8 @@ export function restoreSession(token: string, returning: Returning): Restored | 
   const { request, opus, deps, log } = returning;
   const { config } = deps;
   const lines = linesOf(token, deps, log);
-  if (lines instanceof JournalError) return { problem: unreadable };
+  if (lines instanceof JournalError)
+    return lines.isNewer && deps.store?.isShared === true ? { problem: newer, mayRetry: true } : { problem: unreadable };
   const restored = lines === undefined ? undefined : restore(lines, config.playoutAheadMs, receivedReply(request));
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return { problem: gone };

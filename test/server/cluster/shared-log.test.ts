@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SharedLog, type LogCommands, type Verdict } from '../../../server/cluster/shared-log.ts';
-import type { JournalLine } from '../../../server/journal/lines.ts';
+import { journalVersion, type JournalLine } from '../../../server/journal/lines.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
@@ -51,5 +51,21 @@ describe('SharedLog', () => {
     await vi.runAllTimersAsync();
     await left;
     expect(asked.at(-1)).toBe('release');
+  });
+
+  it('marks the journal of an older version as its own before it adds lines: the older one cannot read these', async () => {
+    const { commands } = store(0);
+    const written: string[][] = [];
+    const replace: LogCommands['replace'] = (_, rows) => {
+      written.push([...rows]);
+      return Promise.resolve('written');
+    };
+    const older = [{ ...lines[0], version: journalVersion - 1 } as JournalLine];
+    const log = new SharedLog({ ...commands, replace }, calls, { position: 1, lines: older });
+    log.write(lines.slice(1));
+    await log.idle();
+    expect(written.map((rows) => rows.map((row) => JSON.parse(row) as unknown))).toEqual([
+      [{ ...lines[0], version: journalVersion }, lines[1]],
+    ]);
   });
 });
