@@ -23,7 +23,7 @@ const benches: Readonly<
   overhead: () => import('./load/overhead.ts'),
   capacity: () => import('./load/capacity.ts'),
   churn: () => import('./load/churn.ts'),
-  cluster: () => import('./load/cluster.ts'),
+  cluster: () => import('./cluster/cluster.ts'),
   hostile: () => import('./load/hostile.ts'),
   webrtc: () => import('./load/webrtc.ts'),
   embeddings: () => import('./engines/embeddings.ts'),

@@ -13,11 +13,11 @@ import { freePort, loadServer } from './kill-rig.ts';
 /** True if Debian's `redis-server` is installed. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 
-/** A real Redis on a loopback port, without persistence. */
-export async function startRedis(port: number) {
+/** A real Redis on a loopback port, without persistence, with more options of `redis-server` if given. */
+export async function startRedis(port: number, more: readonly string[] = []) {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-redis-'));
   const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
-  const child = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('redis-server', [...options, ...more], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   for await (const line of createInterface({ input: child.stdout })) if (line.includes('Ready to accept')) break;
   child.stdout.resume();
@@ -149,12 +149,14 @@ export async function startPostgres({ fsync = false } = {}): Promise<TestPostgre
   };
 }
 
-/** One address in front of several nodes: each connection goes to the node that the test chooses. */
+/** One address in front of several nodes: connections go to the nodes that the test chooses, in turn. */
 export async function startBalancer() {
-  let target = 0;
+  let targets: readonly { readonly port: number }[] = [];
+  let connections = 0;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
-    const node = connect(target, '127.0.0.1');
+    connections += 1;
+    const node = connect(targets[connections % targets.length]?.port ?? 0, '127.0.0.1');
     for (const [from, to] of [
       [client, node],
       [node, client],
@@ -172,7 +174,7 @@ export async function startBalancer() {
   const { port } = server.address() as { port: number };
   return {
     url: `http://127.0.0.1:${port}`,
-    sendTo: (node: { readonly port: number }) => void (target = node.port),
+    sendTo: (...nodes: readonly { readonly port: number }[]) => void (targets = nodes),
     /** Cuts the connections. */
     cut: () => sockets.forEach((socket) => void socket.destroy()),
     close: () => {
@@ -182,21 +184,28 @@ export async function startBalancer() {
   };
 }
 
+/** Where a node listens, and the program that it runs; a free port and this version's unless given. */
+interface NodePlace {
+  readonly port?: number | undefined;
+  readonly program?: string | undefined;
+}
+
 /** Starts a node; on another port if its own has been taken meanwhile. */
-async function startNode(environment: Readonly<Record<string, string>>, tries = 3) {
-  const port = await freePort();
-  const server = loadServer(port, {
+async function startNode(environment: Readonly<Record<string, string>>, place: NodePlace, tries = 3) {
+  const port = place.port ?? (await freePort());
+  const own = {
     DRAMATIS_NODE_URL: `http://127.0.0.1:${port}`,
     DRAMATIS_CLUSTER_KEY: 'the key that all nodes share',
     DRAMATIS_PLAYOUT_AHEAD_MS: '5000',
     ...environment,
-  });
+  };
+  const server = loadServer(port, own, place.program);
   try {
     return { server, port, url: await server.listen() };
   } catch (fault) {
     await server.kill();
     if (tries <= 1) throw fault;
-    return startNode(environment, tries - 1);
+    return startNode(environment, place, tries - 1);
   }
 }
 
@@ -220,8 +229,8 @@ export async function startCluster(environment: Readonly<Record<string, string>>
       await redis.kill();
       redis = await startRedis(redisPort);
     },
-    async addNode(own: Readonly<Record<string, string>> = {}) {
-      const started = await startNode({ DRAMATIS_REDIS_URL: redis.url, ...environment, ...own });
+    async addNode(own: Readonly<Record<string, string>> = {}, place: NodePlace = {}) {
+      const started = await startNode({ DRAMATIS_REDIS_URL: redis.url, ...environment, ...own }, place);
       const { server, port, url } = started;
       nodes.add(server);
       return {

@@ -14,9 +14,18 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Loads a server on fake engines in a process of its own (`server-process.ts`), to listen and to be killed. */
-export function loadServer(port: number, environment: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'server-process.ts')], {
+const serverProgram = path.join(import.meta.dirname, 'server-process.ts');
+
+/**
+ * Loads a server on fake engines in a process of its own (`server-process.ts`, perhaps that of another version), to listen
+ * and to be killed.
+ */
+export function loadServer(
+  port: number,
+  environment: Readonly<Record<string, string>>,
+  program: string = serverProgram,
+) {
+  const child = spawn(process.execPath, [program], {
     env: { ...process.env, PORT: `${port}`, HOST: '127.0.0.1', ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -30,6 +39,7 @@ export function loadServer(port: number, environment: Readonly<Record<string, st
   };
   const loaded = told('loaded');
   return {
+    pid: child.pid ?? 0,
     async listen() {
       const isLoaded = await loaded;
       if (isLoaded) child.stdin.write('\n');

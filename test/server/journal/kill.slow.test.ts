@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../eval/statistics.ts';
+import { utterance } from '../../rigs/cluster/talkers.ts';
 import { freePort, loadServer } from '../../rigs/kill-rig.ts';
 import { recordTalk } from '../../rigs/talk-rig.ts';
 import { silence } from '../../fakes/vad.ts';
@@ -30,12 +31,6 @@ async function openServers() {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Speech with a pitch that tells its number, which the server's recognizer counts. */
-function utterance(number: number): Float32Array {
-  const perSample = (2 * Math.PI * number * 100) / 24_000;
-  return Float32Array.from({ length: 24 * 600 }, (_, at) => 0.4 * Math.sin(at * perSample + 0.1));
 }
 
 /** A conversation with these servers, through all their kills. */
