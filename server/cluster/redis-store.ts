@@ -52,6 +52,8 @@ export class RedisStore implements Cluster {
   /** The connection has been made since the sessions were asked about. */
   #isNew = false;
   #renewedMs = performance.now();
+  /** Since then this process has not slept, or it has asked about its sessions. */
+  #awakeMs = performance.now();
   #touchedMs = performance.now();
   #fenced = 0;
 
@@ -69,7 +71,7 @@ export class RedisStore implements Cluster {
     this.#client.on('error', () => undefined);
     // A Redis that was away may have lost what it had.
     this.#client.on('ready', () => (this.#isNew = true));
-    this.#timer = setInterval(() => void this.#renew(), renewMs);
+    this.#timer = setInterval(() => void this.#renew().finally(() => this.#wake()), renewMs);
     this.#timer.unref();
   }
 
@@ -112,7 +114,7 @@ export class RedisStore implements Cluster {
     const lines = claimed?.rows.map((row) => JSON.parse(row) as JournalLine);
     const log: SharedLog = new SharedLog(
       this.#commands(tokenHash, claimed?.epoch ?? 1),
-      { ...calls, onTaken, onOver },
+      { ...calls, onTaken, onOver, isAwake: () => this.#isAwake },
       claimed && lines && { position: claimed.position, lines },
     );
     this.#logs.set(tokenHash, log);
@@ -212,6 +214,17 @@ export class RedisStore implements Cluster {
     } catch (cause) {
       throw new StoreUnavailable('Redis (DRAMATIS_REDIS_URL) does not answer.', { cause });
     }
+  }
+
+  get #isAwake(): boolean {
+    return performance.now() - this.#awakeMs < leaseMs;
+  }
+
+  /** Lets go what waited because this process had slept. Without an answer from Redis, too: sessions go on. */
+  #wake(): void {
+    const hasSlept = !this.#isAwake;
+    this.#awakeMs = performance.now();
+    if (hasSlept) for (const log of this.#logs.values()) log.onWritten?.();
   }
 
   /**

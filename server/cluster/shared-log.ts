@@ -13,6 +13,14 @@ export interface LogCommands {
   remove(): Promise<Verdict>;
 }
 
+/** Calls of a shared log for its store. */
+export interface SharedLogCalls extends LogCalls {
+  /** Called once, when the log has ended. */
+  readonly onOver: () => void;
+  /** False if this process has slept for so long that another node may have the session: frames wait for `check`. */
+  readonly isAwake: () => boolean;
+}
+
 /** The journal as the store had it when it was claimed. */
 export interface ClaimedLines {
   readonly position: number;
@@ -34,7 +42,7 @@ export class SharedLog implements SessionLog {
   readonly isShared = true;
   onWritten?: () => void;
   readonly #commands: LogCommands;
-  readonly #calls: LogCalls & { readonly onOver: () => void };
+  readonly #calls: SharedLogCalls;
   #lines: JournalLine[];
   #rows: string[] = [];
   #position: number;
@@ -48,7 +56,7 @@ export class SharedLog implements SessionLog {
   #end: 'release' | 'remove' | 'fenced' | undefined;
   #sending: Promise<void> | undefined;
 
-  constructor(commands: LogCommands, calls: LogCalls & { readonly onOver: () => void }, claimed?: ClaimedLines) {
+  constructor(commands: LogCommands, calls: SharedLogCalls, claimed?: ClaimedLines) {
     this.#commands = commands;
     this.#calls = calls;
     const lines = claimed?.lines ?? [];
@@ -67,7 +75,7 @@ export class SharedLog implements SessionLog {
   }
 
   get writtenTo(): number {
-    return this.#writtenTo;
+    return this.#calls.isAwake() ? this.#writtenTo : -1;
   }
 
   get holdsFrames(): boolean {

@@ -1,209 +1,130 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { WebSocket } from 'ws';
-import { openTalk } from '../../../server/client/open-talk.js';
-import type { TalkEvent } from '../../../server/client/types/api.d.ts';
-import { hasRedis, startCluster } from '../../rigs/cluster-rig.ts';
-import { freePort } from '../../rigs/kill-rig.ts';
+import { hasRedis } from '../../rigs/cluster-rig.ts';
+import { startReplicatedRedis } from '../../rigs/cluster/replicated-redis.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
+import { openStage, outcomeOf, type Stage } from './stage.ts';
 
 const bench = 'cluster';
-const settleMs = 6_000;
-/** A session that is not back in this time counts as not resumed. */
-const patienceMs = 15_000;
-/** The fake voice says a word in 100 ms. */
-const samplesPerWord = 2_400;
 
-/** One client that talks without a pause, and what it noticed. */
-interface Talker {
-  /** Times from the loss of a connection to its return, since `begin`. */
-  readonly backMs: number[];
-  newSessions: number;
-  isAway: boolean;
-  restarts: number;
-  /** Events of replies without their counterpart, and those that came twice. */
-  misplacedEvents: number;
-  /** Samples of replies more or fewer than their words have. */
-  misplacedSamples: number;
-  /** Replies that knew of more or fewer turns than there were. */
-  misremembered: number;
-  cutReplies: number;
-  turns: number;
-  stop(): Promise<void>;
+interface Options {
+  readonly sessions: number;
+  /** Checkout of the version before. */
+  readonly previous: string | undefined;
 }
 
+/** What happens to the nodes, and is measured; each with three new nodes. */
+const stages: Readonly<Record<string, (options: Options) => AsyncIterable<BenchRow>>> = {
+  killed,
+  stopped,
+  slept,
+  restarts,
+  'redis-away': redisAway,
+  failover,
+  upgrade,
+};
+
 /**
- * Three nodes on one Redis behind HAProxy (else a balancer of our own), and clients that talk all the time: one node is
- * killed, then one of the other two is stopped. `--sessions N`, 60 unless given. Servers are processes of their own with
- * fake engines; the clients share this one.
+ * Three nodes on one Redis behind HAProxy, and clients that talk all the time. `--only NAMES` of `stages`, separated by
+ * commas: `killed,stopped` unless given; `--sessions N`, 60 unless given; `--previous DIR` for `upgrade`.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   if (!hasRedis) {
     console.error('skipped: the bench needs redis-server (Debian package redis-server)');
     return;
   }
-  const sessions = args.includes('--sessions') ? Number(args[args.indexOf('--sessions') + 1]) : 60;
-  const most = `${sessions * 4}`;
-  await using cluster = await startCluster({
-    DRAMATIS_PLAYOUT_AHEAD_MS: '400',
-    DRAMATIS_MAX_SESSIONS: most,
-    DRAMATIS_MAX_SESSIONS_PER_ADDRESS: most,
-    DRAMATIS_MAX_HANDSHAKES_PER_MINUTE: '100000',
-    TEST_NOTICE_MS: '2000',
-  });
-  const nodes = await Promise.all(Array.from({ length: 3 }, () => cluster.addNode()));
-  await using balancer = await startHaproxy(nodes.map(({ port }) => port));
-  if (balancer === undefined) throw new Error('the bench needs haproxy (Debian package haproxy)');
-  const talkers = Array.from({ length: sessions }, () => talkWithoutEnd(balancer.url));
-  await pause(settleMs);
-  const [victim, leaving] = nodes;
-  const before = await victim?.metric('dramatis_sessions');
+  const valueOf = (flag: string): string | undefined =>
+    args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined;
+  const options = { sessions: Number(valueOf('--sessions') ?? 60), previous: valueOf('--previous') };
+  for (const name of (valueOf('--only') ?? 'killed,stopped').split(',')) {
+    const stage = stages[name];
+    if (stage === undefined) throw new Error(`--only ${name}: must be among ${Object.keys(stages).join(', ')}`);
+    yield* stage(options);
+  }
+}
+
+async function* killed({ sessions }: Options): AsyncIterable<BenchRow> {
+  await using stage = await openStage({ sessions });
+  yield* killOne('killed', stage);
+}
+
+async function* killOne(what: string, stage: Stage): AsyncIterable<BenchRow> {
+  const [victim] = stage.nodes.splice(0, 1);
+  const sessions = (await victim?.metric('dramatis_sessions')) ?? 0;
+  stage.usage();
   await victim?.kill();
-  await settled(talkers);
-  yield* rowsOf('killed', talkers);
-  yield summarize(bench, 'killed: sessions of the node', 'count', [before ?? 0]);
-  const counted = talkers.map(({ cutReplies, restarts }) => ({ cutReplies, restarts }));
-  for (const talker of talkers) talker.backMs.length = 0;
+  yield* outcomeOf(bench, what, stage);
+  yield summarize(bench, `${what}: sessions of the node`, 'count', [sessions]);
+}
+
+async function* stopped({ sessions }: Options): AsyncIterable<BenchRow> {
+  await using stage = await openStage({ sessions });
+  const [leaving] = stage.nodes.splice(0, 1);
   await leaving?.stop();
-  await settled(talkers);
-  yield summarize(
-    bench,
-    'stopped: resume',
-    'ms',
-    talkers.flatMap(({ backMs }) => backMs),
-  );
-  const since = (key: 'cutReplies' | 'restarts'): number =>
-    talkers.reduce((sum, talker, at) => sum + talker[key] - (counted[at]?.[key] ?? 0), 0);
-  yield summarize(bench, 'stopped: replies cut', 'count', [since('cutReplies')]);
-  yield summarize(bench, 'stopped: sessions that noticed (`restarted`)', 'count', [since('restarts')]);
-  await Promise.all(talkers.map((talker) => talker.stop()));
-  yield* countsOf('all', talkers);
-  yield summarize(bench, 'turns', 'count', [talkers.reduce((sum, { turns }) => sum + turns, 0)]);
+  yield* outcomeOf(bench, 'stopped', stage);
 }
 
-function* rowsOf(what: string, talkers: readonly Talker[]): Iterable<BenchRow> {
-  yield summarize(
-    bench,
-    `${what}: resume`,
-    'ms',
-    talkers.flatMap(({ backMs }) => backMs),
-  );
-  const lost = talkers.filter(({ isAway, newSessions }) => isAway || newSessions > 0).length;
-  yield summarize(bench, `${what}: sessions not resumed`, 'count', [lost]);
-  yield* countsOf(what, talkers);
+/** A node sleeps for ten seconds. */
+async function* slept({ sessions }: Options): AsyncIterable<BenchRow> {
+  await using stage = await openStage({ sessions });
+  const [sleeper] = stage.nodes;
+  sleeper?.signal('SIGSTOP');
+  await pause(10_000);
+  const startMs = performance.now();
+  sleeper?.signal('SIGCONT');
+  while ((await sleeper?.metric('dramatis_fenced_total')) === 0) await pause(10);
+  yield summarize(bench, 'slept: hangs up after waking', 'ms', [performance.now() - startMs]);
+  yield* outcomeOf(bench, 'slept', stage);
 }
 
-function* countsOf(what: string, talkers: readonly Talker[]): Iterable<BenchRow> {
-  const sum = (key: 'misplacedEvents' | 'misplacedSamples' | 'misremembered' | 'cutReplies'): number =>
-    talkers.reduce((total, talker) => total + talker[key], 0);
-  yield summarize(bench, `${what}: events lost or repeated`, 'count', [sum('misplacedEvents')]);
-  yield summarize(bench, `${what}: samples lost or repeated`, 'count', [sum('misplacedSamples')]);
-  yield summarize(bench, `${what}: turns forgotten or remembered twice`, 'count', [sum('misremembered')]);
-  yield summarize(bench, `${what}: replies cut`, 'count', [sum('cutReplies')]);
+/** One node after the other is stopped and started again. */
+async function* restarts({ sessions }: Options): AsyncIterable<BenchRow> {
+  await using stage = await openStage({ sessions });
+  yield* restartAll('restarts', stage);
 }
 
-/** Waits until every client is back, and has talked on for a while. */
-async function settled(talkers: readonly Talker[]): Promise<void> {
-  const untilMs = performance.now() + patienceMs;
-  await pause(settleMs);
-  while (talkers.some(({ isAway }) => isAway) && performance.now() < untilMs) await pause(100);
+async function* restartAll(what: string, { nodes, cluster, ...stage }: Stage): AsyncIterable<BenchRow> {
+  const startMs = performance.now();
+  for (const [at, node] of [...nodes].entries()) {
+    await node.stop();
+    nodes[at] = await cluster.addNode({}, { port: node.port });
+    // The balancer knows it after two checks.
+    await pause(1_500);
+  }
+  yield summarize(bench, `${what}: all three`, 's', [(performance.now() - startMs) / 1000]);
+  yield* outcomeOf(bench, what, { nodes, cluster, ...stage });
 }
 
-/** Opens a session and says one sentence after the other. */
-function talkWithoutEnd(url: string): Talker {
-  let lostAtMs: number | undefined;
-  let isStopping = false;
-  let others = 0;
-  let said = '';
-  let turn = newTurn();
-  const ended = Promise.withResolvers<void>();
-  const talker: Talker = {
-    backMs: [],
-    newSessions: -1,
-    isAway: false,
-    restarts: 0,
-    misplacedEvents: 0,
-    misplacedSamples: 0,
-    misremembered: 0,
-    cutReplies: 0,
-    turns: 0,
-    async stop() {
-      isStopping = true;
-      await Promise.race([ended.promise, pause(patienceMs)]);
-      talk.close();
-    },
-  };
-  const say = (): void => {
-    said = `story ${others}`;
-    turn = newTurn();
-    talk.say(said);
-  };
-  const take = (event: TalkEvent): void => {
-    if (event.type === 'connection.lost') {
-      lostAtMs ??= performance.now();
-      talker.isAway = true;
-    } else if (event.type === 'connection.open') {
-      if (lostAtMs !== undefined) talker.backMs.push(performance.now() - lostAtMs);
-      lostAtMs = undefined;
-      talker.isAway = false;
-      if (event.isNew) talker.newSessions += 1;
-      if (event.isRestarted) talker.restarts += 1;
-      if (event.isNew) {
-        others = 0;
-        say();
-      }
-    } else if (event.type === 'response.output_audio.delta') turn.samples += event.pcm16.length / 2;
-    else if (event.type === 'response.output_audio_transcript.delta') turn.text += event.delta;
-    else if (event.type === 'response.created') {
-      if (turn.created.has(event.response.id)) talker.misplacedEvents += 1;
-      turn.created.add(event.response.id);
-    } else if (event.type === 'response.done') {
-      if (!turn.created.delete(event.response.id)) talker.misplacedEvents += 1;
-      // The rest of a reply that was cut comes in another one.
-      if (event.response.status !== 'completed') return void (talker.cutReplies += 1);
-      const answer = `So you told me ${said} after ${others} others and that is it.`;
-      const counts = [...turn.text.matchAll(/after (\d+)/g)].map(([, count]) => Number(count));
-      if (counts.length === 0 || counts.some((count) => count !== others)) talker.misremembered += 1;
-      talker.misplacedEvents += turn.created.size;
-      talker.misplacedSamples += Math.abs(turn.samples - answer.split(' ').length * samplesPerWord);
-      talker.turns += 1;
-      others += 1;
-      if (isStopping) ended.resolve();
-      else say();
-    }
-  };
-  const talk = openTalk({ url, character: 'alice', WebSocket, onEvent: take });
-  return talker;
+/** Nodes of the version before are replaced by this one's. */
+async function* upgrade({ sessions, previous }: Options): AsyncIterable<BenchRow> {
+  if (previous === undefined) throw new Error('upgrade needs --previous DIR, a checkout of the version before');
+  const program = path.resolve(previous, 'test/rigs/server-process.ts');
+  await using stage = await openStage({ sessions, program });
+  yield* restartAll('upgrade', stage);
 }
 
-function newTurn() {
-  return { created: new Set<string>(), samples: 0, text: '' };
+/** Redis does not answer for ten seconds. */
+async function* redisAway({ sessions }: Options): AsyncIterable<BenchRow> {
+  await using stage = await openStage({ sessions });
+  stage.cluster.redis.signal('SIGSTOP');
+  await pause(10_000);
+  yield summarize(bench, 'redis-away: sessions unkept meanwhile', 'count', [await stage.unkept()]);
+  const startMs = performance.now();
+  stage.cluster.redis.signal('SIGCONT');
+  while ((await stage.unkept()) > 0) await pause(20);
+  yield summarize(bench, 'redis-away: all kept again', 'ms', [performance.now() - startMs]);
+  yield* outcomeOf(bench, 'redis-away', stage);
 }
 
-/** HAProxy before the nodes, set up by `server/operations/haproxy.cfg`; undefined if it is not installed. */
-async function startHaproxy(ports: readonly number[]) {
-  if (spawnSync('haproxy', ['-v']).status !== 0) return undefined;
-  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-haproxy-'));
-  const port = await freePort();
-  const file = path.join(folder, 'haproxy.cfg');
-  const servers = ports.map((each) => `  server node${each} 127.0.0.1:${each}`);
-  const shipped = await readFile(path.join(import.meta.dirname, '../../../server/operations/haproxy.cfg'), 'utf8');
-  const own = shipped.replace('bind :8080', `bind 127.0.0.1:${port}`).replaceAll(/^ +server .*\n/gmu, '');
-  await writeFile(file, `${own}${servers.join('\n')}\n`);
-  const child: ChildProcess = spawn('haproxy', ['-f', file], { stdio: 'ignore' });
-  const exited = once(child, 'exit');
-  const url = `http://127.0.0.1:${port}`;
-  while (!(await fetch(`${url}/healthz`).catch(() => undefined))?.ok) await pause(50);
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exited;
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+/** Redis fails over to a replica that lacks the last second; then a node is killed. */
+async function* failover({ sessions }: Options): AsyncIterable<BenchRow> {
+  await using redis = await startReplicatedRedis();
+  await using stage = await openStage({ sessions, environment: { DRAMATIS_REDIS_URL: redis.url } });
+  await redis.failOver(() => pause(1_000));
+  const startMs = performance.now();
+  await pause(100);
+  while ((await stage.unkept()) > 0) await pause(20);
+  yield summarize(bench, 'failover: all kept again', 'ms', [performance.now() - startMs]);
+  await pause(1_000);
+  yield* killOne('failover, then a node killed', stage);
 }

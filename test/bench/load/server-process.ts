@@ -30,11 +30,7 @@ export async function startServerProcess(environment: Readonly<Record<string, st
     return {
       url,
       memoryMib: () => Number(/VmRSS:\s+(\d+)/.exec(procFile(child.pid, 'status'))?.[1] ?? Number.NaN) / 1024,
-      cpuSeconds() {
-        // Fields 14 and 15 of proc(5) `stat`, in clock ticks of 10 ms.
-        const fields = procFile(child.pid, 'stat').split(') ')[1]?.split(' ') ?? [];
-        return (Number(fields[11]) + Number(fields[12])) / 100;
-      },
+      cpuSeconds: () => cpuSecondsOf(child.pid),
       async stop() {
         child.kill('SIGTERM');
         await exited;
@@ -46,6 +42,13 @@ export async function startServerProcess(environment: Readonly<Record<string, st
     };
   }
   throw new Error('the server ended before it was ready');
+}
+
+/** CPU seconds that a process has used so far; NaN if it has ended. */
+export function cpuSecondsOf(pid: number | undefined): number {
+  // Fields 14 and 15 of proc(5) `stat`, in clock ticks of 10 ms.
+  const fields = procFile(pid, 'stat').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 function procFile(pid: number | undefined, name: string): string {

@@ -30,7 +30,7 @@ const lines: JournalLine[] = [
   { type: 'open', id: 'sess_1', character: 'alice', model: 'alice' },
   { type: 'taken', sequence: 1 },
 ];
-const calls = { onFault: () => undefined, onTaken: () => undefined, onOver: () => undefined };
+const calls = { onFault: () => undefined, onTaken: () => undefined, onOver: () => undefined, isAwake: () => true };
 
 describe('SharedLog', () => {
   it('leaves a session when the store has all of it: the last turns were lost if it was silent just then', async () => {
