@@ -63,7 +63,9 @@ export function restoreSession(token: string, returning: Returning): Restored | 
   const { config } = deps;
   const lines = linesOf(token, deps, log);
   if (lines instanceof JournalError)
-    return lines.isNewer && deps.store?.isShared === true ? { problem: newer, mayRetry: true } : { problem: unreadable };
+    return lines.isNewer && deps.store?.isShared === true
+      ? { problem: newer, mayRetry: true }
+      : { problem: unreadable };
   const restored = lines === undefined ? undefined : restore(lines, config.playoutAheadMs, receivedReply(request));
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return { problem: gone };
