@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startCluster } from '../../rigs/cluster-rig.ts';
-import { allFaults, startTalker, type Faults, type Talker } from '../../rigs/cluster/talkers.ts';
+import { allFaults, startTalker, type Faults } from '../../rigs/cluster/talkers.ts';
 import { freePort } from '../../rigs/kill-rig.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 import { cpuSecondsOf } from '../load/server-process.ts';

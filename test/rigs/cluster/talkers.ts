@@ -162,6 +162,11 @@ export function allFaults(talkers: readonly Talker[]): Faults {
   return sum;
 }
 
+/** The same without what a kill may cause: the rest of a cut reply comes in another one, and sessions say they were restarted. */
+export function faultsBeyondKills(talkers: readonly Talker[]): Faults {
+  return { ...allFaults(talkers), cutReplies: 0, restarts: 0 };
+}
+
 function newTurn(said: string) {
   return { said, created: new Set<string>(), samples: 0, text: '', saidAtMs: performance.now(), playedAtMs: 0 };
 }
