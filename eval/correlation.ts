@@ -1,3 +1,5 @@
+import { mean } from '../voices/dsp/statistics.ts';
+
 /** Pearson's linear correlation; null if either side is constant or there are fewer than two points. */
 export function pearson(xs: readonly number[], ys: readonly number[]): number | null {
   const { sxx, syy, sxy } = moments(xs, ys);
@@ -43,7 +45,7 @@ export function residualMse(xs: readonly number[], ys: readonly number[]): numbe
   const line = fitLine(xs, ys);
   if (line === null || xs.length === 0) return null;
   const squares = xs.map((x, index) => ((ys[index] as number) - line.intercept - line.slope * x) ** 2);
-  return squares.reduce((sum, value) => sum + value, 0) / xs.length;
+  return mean(squares);
 }
 
 /** Leave-one-out MSE: each point's residual about the line fitted to the others; null below three points. */
@@ -62,9 +64,8 @@ function moments(
   xs: readonly number[],
   ys: readonly number[],
 ): { meanX: number; meanY: number; sxx: number; syy: number; sxy: number } {
-  const count = xs.length;
-  const meanX = xs.reduce((sum, value) => sum + value, 0) / count;
-  const meanY = ys.reduce((sum, value) => sum + value, 0) / count;
+  const meanX = mean(xs);
+  const meanY = mean(ys);
   let [sxx, syy, sxy] = [0, 0, 0];
   for (const [index, x] of xs.entries()) {
     const dy = (ys[index] as number) - meanY;

@@ -8,6 +8,7 @@ import type { Circumstance } from './circumstances.ts';
 import type { CoserConfig } from './config.ts';
 import { environment, transcriptOf } from './messages.ts';
 import { dimensions, penaltiesIn, penaltyScore } from './penalties.ts';
+import { mean } from '../../voices/dsp/statistics.ts';
 
 /** Messages of characters: those of the environment do not count for the length of a scene. */
 function roundsOf({ messages }: ActedScene): number {
@@ -40,7 +41,7 @@ export function penaltyScores(
   const why = found.find(({ penalties }) => penalties === null)?.why;
   const whole = (list: readonly (number | null)[]): number | null => {
     const known = list.filter((value) => value !== null);
-    return known.length < list.length ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+    return known.length < list.length ? null : mean(known);
   };
   const scored = (name: string, value: number | null, reason = why): Score =>
     value === null && reason !== undefined ? { name, value, why: reason } : { name, value };

@@ -10,6 +10,7 @@ import { dimensions, penaltiesIn, type Dimension } from './penalties.ts';
 import { openRecall, type Recall } from './recall.ts';
 import { probesOf, readScenes, storedScene } from './scenes.ts';
 import { penaltyScores, sceneScores } from './scores.ts';
+import { mean } from '../../voices/dsp/statistics.ts';
 
 const published = publishedTables(import.meta.dirname);
 
@@ -88,7 +89,7 @@ export const coserTask: TextTask<CoserConfig, Circumstance, ActedScene> = {
       label: 'Average',
       help: 'mean of the four dimensions',
       needs: dimensions.map(({ key }) => key),
-      of: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
+      of: mean,
       digits: 2,
     },
   ],

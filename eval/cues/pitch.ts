@@ -1,6 +1,7 @@
 import { semitones, trackPitch } from '../../voices/dsp/pitch.ts';
 import { mean } from '../statistics.ts';
 import type { Cue } from './cue.ts';
+import { median } from '../../voices/dsp/statistics.ts';
 
 /** Pitch of the replies: median, spread, and drift from the first reply to the last. */
 export const pitchCue: Cue = {
@@ -15,12 +16,12 @@ export const pitchCue: Cue = {
     const spreads: number[] = [];
     for (const { sound } of replies) {
       const { hertz } = trackPitch(sound.samples, sound.sampleRate);
-      const voiced = [...hertz].filter((value) => value > 0).toSorted((a, b) => a - b);
+      const voiced = hertz.filter((value) => value > 0);
       // Requires at least 0.1 s of voiced audio; less is a click.
       if (voiced.length < 10) continue;
-      const median = voiced[voiced.length >> 1] as number;
-      medians.push(median);
-      const squares = voiced.map((value) => semitones(value, median) ** 2);
+      const middle = median(voiced);
+      medians.push(middle);
+      const squares = Array.from(voiced, (value) => semitones(value, middle) ** 2);
       spreads.push(Math.sqrt(mean(squares) as number));
     }
     const [first, last] = [medians[0], medians.at(-1)];

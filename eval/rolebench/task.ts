@@ -7,6 +7,7 @@ import { textConfigSchema, textFlags } from '../text/config.ts';
 import type { PublishedTable, TextTask, Verdict } from '../text/text-task.ts';
 import { languages, paperTables, splits } from './scores.ts';
 import { answersIn, loadRoleBench, type RoleBenchFacts } from './test-set.ts';
+import { mean } from '../../voices/dsp/statistics.ts';
 
 export const roleBenchSchema = textConfigSchema.extend({
   language: z.enum(languages).default('en'),
@@ -92,7 +93,7 @@ export const roleBench: TextTask<RoleBenchConfig, RoleBenchFacts, RoleBenchOutpu
       label: 'avg',
       help: 'mean of CUS, RAW and SPE',
       needs: ['CUS', 'RAW', 'SPE'],
-      of: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
+      of: mean,
     },
   ],
   parts: languages.flatMap((language) =>

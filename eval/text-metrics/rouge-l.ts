@@ -1,4 +1,5 @@
 import { tokensOf, type TokenKind } from './tokens.ts';
+import { mean } from '../../voices/dsp/statistics.ts';
 
 /** F-measure over several references: the best, their mean, or that of the first alone. */
 export const referenceChoices = ['max', 'mean', 'first'] as const;
@@ -19,7 +20,7 @@ export function rougeL(candidate: string, references: readonly string[], options
       ? setMeasure(candidate, reference)
       : sequenceMeasure(tokensOf(candidate, tokens), tokensOf(reference, tokens), tokens === 'marks' ? 1e-8 : 0),
   );
-  return choice === 'mean' ? measures.reduce((sum, value) => sum + value, 0) / measures.length : Math.max(...measures);
+  return choice === 'mean' ? mean(measures) : Math.max(...measures);
 }
 
 /** `guard` is what `rouge-chinese` adds to a denominator. */

@@ -10,6 +10,7 @@ import type { TextRun } from './run.ts';
 import { summarizeText, type SummaryRow, type TextSummary } from './summary.ts';
 import { columnsOf, coverageNote, coverageOf, figureText, rangeText } from './tables.ts';
 import type { SampleFacts, TextTask } from './text-task.ts';
+import { mean } from '../../voices/dsp/statistics.ts';
 
 /** Renders a run's report: one self-contained HTML file that works offline. */
 export async function textReportHtml<Config extends TextConfig, Facts extends SampleFacts, Output>(
@@ -193,8 +194,7 @@ function badnessOf(
   for (const { key, isLower = false } of metrics) {
     const values = namedValues(sample, key).filter((value) => value !== null);
     if (values.length === 0) continue;
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    return isLower ? mean : -mean;
+    return isLower ? mean(values) : -mean(values);
   }
   return null;
 }

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { writeFileAtomicSync } from '../../voices/runtime/files.ts';
 import { ConfigError } from '../config/config.ts';
 import { makeDataDir } from '../config/data-dir.ts';
 
@@ -29,8 +30,7 @@ export function saveModels(dataDir: string, chosen: ChosenModels): void {
   const file = fileIn(dataDir);
   if (Object.values(chosen).every((id) => id === undefined)) return rmSync(file, { force: true });
   makeDataDir(dataDir);
-  writeFileSync(`${file}.new`, `${JSON.stringify(chosen)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  writeFileAtomicSync(file, `${JSON.stringify(chosen)}\n`);
 }
 
 function fileIn(dataDir: string): string {

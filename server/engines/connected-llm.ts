@@ -1,5 +1,6 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { writeFileAtomicSync } from '../../voices/runtime/files.ts';
 import { makeDataDir } from '../config/data-dir.ts';
 import { readEnginesFile, type EnginesFile } from './engines-file.ts';
 import type { PlannedEngine } from './engine-plan.ts';
@@ -49,8 +50,7 @@ export function saveConnection(dataDir: string, connection: LlmConnection | unde
   const keyed = key === undefined ? {} : { apiKeyEnv: keyVariable };
   const engine = { kind: adapterKind, baseUrl: url, model, ...keyed };
   const text = JSON.stringify({ engines: { [nameOf(model)]: engine }, llm: [nameOf(model)] }, null, 2);
-  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  writeFileAtomicSync(file, `${text}\n`);
 }
 
 function fileIn(dataDir: string): string {

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { providers, type Provider } from '../../voices/onnx/execution.ts';
+import { writeFileAtomicSync } from '../../voices/runtime/files.ts';
 import { candidateProviders, machineIdentity, thisMachine, type Machine } from './gpu-detection.ts';
 
 /** Trial result of a model file on a provider. */
@@ -76,9 +77,7 @@ function readProofs(place: string, machine: string): Proof[] {
 function writeProofs(place: string, book: z.infer<typeof bookSchema>): void {
   try {
     mkdirSync(path.dirname(place), { recursive: true, mode: 0o700 });
-    const draft = `${place}.${process.pid}`;
-    writeFileSync(draft, `${JSON.stringify(book, undefined, 2)}\n`, { mode: 0o600 });
-    renameSync(draft, place);
+    writeFileAtomicSync(place, `${JSON.stringify(book, undefined, 2)}\n`);
   } catch {
     // An unwritable folder must not keep the server from working.
   }

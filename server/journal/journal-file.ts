@@ -6,13 +6,12 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
+import { writeFileAtomicSync } from '../../voices/runtime/files.ts';
 import { fold } from './fold.ts';
 import type { SessionLog, SessionStore } from './journal.ts';
 import { journalVersion, lineSchema, type JournalLine } from './lines.ts';
@@ -127,17 +126,14 @@ export class JournalFile implements SessionLog {
 
   /** Replaces the file by a shorter one that restores the same session. A kill leaves one of the two. */
   #fold(): void {
-    const beside = `${this.#file}.new`;
     try {
       const lines = rowsOf(this.#file).map((row) => JSON.parse(row) as JournalLine);
       const folded = fold(lines).map((line) => `${JSON.stringify(line)}\n`);
-      writeFileSync(beside, folded.join(''), { mode: 0o600 });
-      renameSync(beside, this.#file);
+      writeFileAtomicSync(this.#file, folded.join(''));
       if (this.#descriptor !== undefined) closeSync(this.#descriptor);
       this.#descriptor = this.#open();
       this.#foldAt = Math.max(foldAtBytes, this.#bytes * foldGrowth);
     } catch (fault) {
-      rmSync(beside, { force: true });
       this.#foldAt = this.#bytes + foldAtBytes;
       this.#onFault(fault);
     }

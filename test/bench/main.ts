@@ -35,7 +35,7 @@ const benches: Readonly<
   memory: () => import('./agents/memory.ts'),
   'memory-kill': () => import('./agents/memory-kill.ts'),
   postgres: () => import('./agents/postgres.ts'),
-  mind: () => import('./agents/mind.ts'),
+  prompt: () => import('./agents/prompt.ts'),
   talks: () => import('./agents/talks.ts'),
   'default-mind': () => import('./agents/default-mind.ts'),
 };

@@ -1,20 +1,16 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { CharacterError } from '../../characters/character-error.ts';
 import { loadCharacter, loadCharacters } from '../../characters/character.ts';
+import { testFolder } from '../rigs/test-folder.ts';
 
 const packsFolder = path.resolve(import.meta.dirname, '../../characters');
 let folder = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'dramatis-packs-'));
+  folder = testFolder();
   await cp(path.join(packsFolder, 'alice'), path.join(folder, 'alice'), { recursive: true });
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true });
 });
 
 async function changeCard(change: (card: Record<string, unknown>) => void): Promise<void> {

@@ -1,14 +1,13 @@
-import { mkdtempSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ImportReport } from '../../characters/importers/draft.ts';
 import { importers } from '../../characters/importers/open-importer.ts';
 import { dramatis } from '../rigs/command-rig.ts';
+import { testFolder } from '../rigs/test-folder.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-hostile-data-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 
 let count = 0;
 

@@ -1,14 +1,13 @@
-import { existsSync, mkdtempSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ImportReport } from '../../characters/importers/draft.ts';
 import { importers } from '../../characters/importers/open-importer.ts';
 import { sharedPath } from '../shared.ts';
+import { testFolder } from '../rigs/test-folder.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-importers-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 
 let count = 0;
 

@@ -1,15 +1,14 @@
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { passagesOf } from '../../agents/drafting/passages.ts';
 import { loadCharacter } from '../../characters/character.ts';
 import { dramatis, type Ran } from '../rigs/command-rig.ts';
 import { fails, openChatServer, says, type ChatServer, type Exchange } from '../fakes/servers/chat-server.ts';
+import { testFolder } from '../rigs/test-folder.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-characters-new-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 
 const book = `Ada Finch kept the ferry at Low Water, a lean woman of sixty.
 

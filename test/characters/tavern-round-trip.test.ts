@@ -1,8 +1,6 @@
-import { mkdtempSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadCharacter, loadCharacters } from '../../characters/character.ts';
 import { readPicture, readSource, writePack } from '../../characters/pack-folder.ts';
 import { cardJson, readCard, readCardJson } from '../../characters/tavern/card-file.ts';
@@ -12,9 +10,9 @@ import { blankPng } from '../../characters/tavern/png.ts';
 import { toPack } from '../../characters/tavern/to-pack.ts';
 import { builtInCharacters } from '../../server/cast/cast.ts';
 import { cards } from './tavern-cards.ts';
+import { testFolder } from '../rigs/test-folder.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cards-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 
 interface Book {
   entries: Record<string, unknown>[];

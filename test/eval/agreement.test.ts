@@ -3,6 +3,7 @@ import { kendall, leaveOneOutMse, pearson, residualMse, spearman } from '../../e
 import { formatCsv, parseCsv } from '../../eval/csv.ts';
 import { agreement, krippendorff } from '../../eval/speechrole/summary/agreement.ts';
 import { holm } from '../../eval/statistics.ts';
+import { mean } from '../../voices/dsp/statistics.ts';
 
 /** Two annotators on three pairs: differences of human scores 1, 0, −1; of the judge's ratios 0.5, 0.2, −0.4. */
 const verdicts = [
@@ -45,7 +46,7 @@ describe('agreement of judge and people', () => {
   it('the mean squared error is the variance that the correlation leaves', () => {
     const xs = [0.5, -1, 0, 0.25, 1, -0.5, 0.75];
     const ys = [0.4, -0.2, 0.3, -0.1, 0.9, -0.7, 0.2];
-    const average = ys.reduce((sum, y) => sum + y, 0) / ys.length;
+    const average = mean(ys);
     const variance = ys.reduce((sum, y) => sum + (y - average) ** 2, 0) / ys.length;
     const r = pearson(xs, ys) as number;
     expect(residualMse(xs, ys)).toBeCloseTo(variance * (1 - r * r), 12);

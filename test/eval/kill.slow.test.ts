@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -11,24 +9,12 @@ import { readConfig } from '../../server/config/config.ts';
 import { startServer } from '../../server/app/serve.ts';
 import { openChatServer, says } from '../fakes/servers/chat-server.ts';
 import { openJudgeServer } from '../fakes/servers/judge-server.ts';
+import { evaluate } from '../rigs/killed-run-rig.ts';
 import { openScratch } from './scratch.ts';
 import { makeSmallSet } from './small-set.ts';
 
-const main = path.resolve(import.meta.dirname, '../../server/main.ts');
 const judgeConcurrency = 4;
 const kills = 20;
-
-/** Runs `dramatis eval …`, and kills it when `until` is true. Resolves to its exit status, null if killed. */
-async function evaluate(args: readonly string[], until?: () => Promise<boolean>): Promise<number | null> {
-  const child = spawn(process.execPath, [main, 'eval', ...args], { stdio: 'ignore' });
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  if (until !== undefined) {
-    const over = exited.then(() => true);
-    while (!(await Promise.race([over, until()])));
-    child.kill('SIGKILL');
-  }
-  return (await exited)[0];
-}
 
 /** Makes all fallback lines of a card equal, for speech that was not understood. */
 async function answerAlike(file: string): Promise<void> {

@@ -1,14 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll } from 'vitest';
 import type { Card, DialoguePair } from '../../characters/card.ts';
 import type { Engines } from '../../server/engines/engines.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { serve } from './serve-rig.ts';
+import { testFolder } from './test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-characters-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = testFolder();
 let folders = 0;
 
 /** A pack as returned by the server. */

@@ -1,7 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll } from 'vitest';
 import type { Engines } from '../../server/engines/engines.ts';
 import type { EngineServer } from '../fakes/servers/engine-server.ts';
 import { openChatModel } from '../conformance/engine-table.ts';
@@ -10,9 +8,9 @@ import { openTranscriptionServer } from '../fakes/servers/transcription-server.t
 import { fakeTurnDetector } from '../fakes/turn-detector.ts';
 import { fakeVad } from '../fakes/vad.ts';
 import { serve } from './serve-rig.ts';
+import { testFolder } from './test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-engine-rig-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 let files = 0;
 
 /** Writes an engines file; returns its path. */

@@ -8,7 +8,7 @@ import { seededRandom } from '../../eval/statistics.ts';
 const main = path.resolve(import.meta.dirname, '../../server/main.ts');
 
 /** Runs `dramatis eval …` in a process, and kills it (SIGKILL) once `until` is true. Resolves to its exit status, null if killed. */
-async function evaluate(args: readonly string[], until?: () => Promise<boolean>): Promise<number | null> {
+export async function evaluate(args: readonly string[], until?: () => Promise<boolean>): Promise<number | null> {
   const child = spawn(process.execPath, [main, 'eval', ...args], { stdio: 'ignore' });
   const exited = once(child, 'exit') as Promise<[number | null]>;
   if (until !== undefined) {

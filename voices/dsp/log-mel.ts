@@ -1,5 +1,6 @@
 import { createRealDft } from './dft.ts';
 import { energyIn, slaneyBands } from './mel-bands.ts';
+import { mean } from './statistics.ts';
 
 /** Required sample rate of both feature extractors: 16 kHz. */
 export const logMelSampleRate = 16_000;
@@ -66,10 +67,10 @@ export function smartTurnFeatures(samples: Float32Array): LogMel {
   const turn = new Float32Array(turnSamples);
   const kept = samples.subarray(Math.max(0, samples.length - turnSamples));
   turn.set(kept, turnSamples - kept.length);
-  const mean = turn.reduce((sum, value) => sum + value, 0) / turnSamples;
-  const variance = turn.reduce((sum, value) => sum + (value - mean) ** 2, 0) / turnSamples;
+  const center = mean(turn);
+  const variance = turn.reduce((sum, value) => sum + (value - center) ** 2, 0) / turnSamples;
   const scale = 1 / Math.sqrt(variance + 1e-7);
-  return whisperLogMel(turn.map((value) => (value - mean) * scale));
+  return whisperLogMel(turn.map((value) => (value - center) * scale));
 }
 
 function mirrored(place: number, length: number): number {

@@ -1,3 +1,5 @@
+import { mean } from './statistics.ts';
+
 /** Target level of every voice: -20 dBFS, measured over the non-silent parts. */
 const targetLevel = 0.1;
 /** Peaks above this level are compressed, so that nothing clips. */
@@ -20,7 +22,7 @@ export function gainFor(sample: Float32Array): number {
   const loudest = powers.reduce((most, power) => Math.max(most, power), 0);
   if (loudest === 0) return 1;
   const sounding = powers.filter((power) => power >= loudest * soundRatio ** 2);
-  const power = sounding.reduce((sum, value) => sum + value, 0) / sounding.length;
+  const power = mean(sounding);
   return Math.min(mostGain, targetLevel / Math.sqrt(power));
 }
 

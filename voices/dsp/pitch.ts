@@ -1,4 +1,5 @@
 import { resample } from './resampler.ts';
+import { median } from './statistics.ts';
 
 /** Pitch of a voice over time, one value every `hopMs`. */
 export interface PitchTrack {
@@ -118,10 +119,7 @@ function compareLags(sound: Float32Array, start: number, lag: number): void {
 function withoutJumps(raw: Float32Array): Float32Array {
   return raw.map((hertz, hop) => {
     if (hertz === 0) return 0;
-    const near = [...raw.subarray(Math.max(0, hop - around), hop + around + 1)]
-      .filter((value) => value > 0)
-      .toSorted((a, b) => a - b);
-    const median = near[near.length >> 1] as number;
-    return near.length >= 3 && Math.abs(semitones(hertz, median)) <= jumpSemitones ? hertz : 0;
+    const near = raw.subarray(Math.max(0, hop - around), hop + around + 1).filter((value) => value > 0);
+    return near.length >= 3 && Math.abs(semitones(hertz, median(near))) <= jumpSemitones ? hertz : 0;
   });
 }

@@ -11,6 +11,7 @@ import { wavBytes } from '../dsp/wav.ts';
 import { recognizeByPiece, type DecodeOptions, type PieceTranscript } from '../recognition/by-piece.ts';
 import { readTranscript } from '../recognition/transcript-events.ts';
 import { languageTagOf, whisperLanguages } from '../text/whisper-languages.ts';
+import { mean } from '../dsp/statistics.ts';
 
 interface Dialect {
   readonly path: string;
@@ -177,8 +178,7 @@ function heardIn(body: Buffer, context: EngineContext): PieceTranscript {
         .join('')
         .trim();
   const sure = spoken.flatMap(({ logProbability }) => (logProbability === undefined ? [] : [logProbability]));
-  const confidence =
-    sure.length === 0 ? undefined : Math.exp(sure.reduce((sum, value) => sum + value, 0) / sure.length);
+  const confidence = sure.length === 0 ? undefined : Math.exp(mean(sure));
   return { text, language: languageTagOf(reply['language']), confidence };
 }
 

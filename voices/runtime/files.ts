@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
 /** SHA-256 as lower-case hex. */
@@ -37,6 +37,18 @@ export async function writeFileAtomic(name: string, content: string | Uint8Array
     await rename(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });
+    throw cause;
+  }
+}
+
+/** Like `writeFileAtomic`, without returning to the event loop; only the owner may read the file. Its folder must exist. */
+export function writeFileAtomicSync(file: string, content: string): void {
+  const draft = `${file}.${process.pid}${draftEnding}`;
+  try {
+    writeFileSync(draft, content, { mode: 0o600 });
+    renameSync(draft, file);
+  } catch (cause) {
+    rmSync(draft, { force: true });
     throw cause;
   }
 }

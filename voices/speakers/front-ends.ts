@@ -1,4 +1,5 @@
 import { kaldiFbank, subtractMean } from '../dsp/fbank.ts';
+import { mean } from '../dsp/statistics.ts';
 
 /** Input of a speaker model. */
 export interface ModelInput {
@@ -53,8 +54,8 @@ export function frontEndOf(
 const leastVariance = 1e-5;
 
 function normalized(samples: Float32Array): Float32Array<ArrayBuffer> {
-  const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;
-  const variance = samples.reduce((sum, value) => sum + (value - mean) ** 2, 0) / samples.length;
+  const center = mean(samples);
+  const variance = samples.reduce((sum, value) => sum + (value - center) ** 2, 0) / samples.length;
   const scale = 1 / Math.sqrt(variance + leastVariance);
-  return Float32Array.from(samples, (value) => (value - mean) * scale);
+  return Float32Array.from(samples, (value) => (value - center) * scale);
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AudioFrame } from '../audio.ts';
 import { frameCount, frameValues, soundFrames } from './sound-frames.ts';
+import { mean } from '../dsp/statistics.ts';
 
 /**
  * The sound of an end: two convolutions over pitch, level and spectrum of the last 1.4 s of speech, which hear final
@@ -38,7 +39,7 @@ export function logitOf(frames: ArrayLike<number>): number {
   let logit = out.bias[0] as number;
   for (const [channel, value] of last.entries()) {
     const over = inside.map((one) => one[channel] as number);
-    const average = over.reduce((sum, one) => sum + one, 0) / over.length;
+    const average = mean(over);
     const at = (place: number): number => out.weights[place * last.length + channel] as number;
     logit += at(0) * average + at(1) * Math.max(...over) + at(2) * value;
   }

@@ -2,6 +2,7 @@ import { seededRandom } from '../../statistics.ts';
 import { speakersOf } from './book-file.ts';
 import { environment, type Plot } from './plots.ts';
 import type { CoserBook } from './profiles.ts';
+import { mean } from '../../../voices/dsp/statistics.ts';
 
 /** 32-bit hash of a file name: h = 31 h + code point. */
 export function bookHash(fileName: string): number {
@@ -25,7 +26,7 @@ export function characterWeight(plots: number): number {
 /** Weight of a conversation: the mean of its speakers' without the environment; 1 if there is none. */
 export function conversationWeight(speakers: readonly string[], plotsOf: (name: string) => number | undefined): number {
   const weights = speakers.filter((name) => name !== environment).map((name) => characterWeight(plotsOf(name) ?? 1));
-  return weights.length === 0 ? 1 : weights.reduce((sum, weight) => sum + weight, 0) / weights.length;
+  return weights.length === 0 ? 1 : mean(weights);
 }
 
 /** Draws without repetition in proportion to weights, from the better half or the best `count` if that is more. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { retryAfterMs } from '../../../voices/calls/http-faults.ts';
 import { writeFileAtomic } from '../../../voices/runtime/files.ts';
 import { EvalError } from '../../eval-error.ts';
 import type { EvalClock } from '../../limits.ts';
@@ -140,8 +141,8 @@ function politeGet({
       await response.body?.cancel();
       if (response.status !== 429 && response.status < 500)
         throw new EvalError('data', `${url} answers with the status ${response.status}.`);
-      const seconds = Number(response.headers.get('retry-after') ?? 2 ** attempt);
-      nextMs = clock.now() + Math.max(1, Number.isNaN(seconds) ? 5 : seconds) * 1_000;
+      const waitMs = retryAfterMs(response.headers.get('retry-after')) ?? 1_000 * 2 ** attempt;
+      nextMs = clock.now() + Math.max(1_000, waitMs);
     }
     throw new EvalError('data', `${url} is too busy. Run the same command later: answers so far are kept.`);
   };

@@ -2,6 +2,7 @@ import type { RunRecord } from '../../run-log.ts';
 import { judgeScorerName, readOutcomes } from './judge-scorer.ts';
 import type { Strictness } from './parse-scores.ts';
 import type { Protocol } from './protocols.ts';
+import { mean } from '../../../voices/dsp/statistics.ts';
 
 /** Reliability statistics of a judge in one run. */
 export interface JudgeHealth {
@@ -67,8 +68,7 @@ export function judgeHealth(record: RunRecord, protocol: Protocol, strictness: S
     ...count,
     failed: record.failures.filter((failure) => failure.scorer === judgeScorerName).length,
     ...flips,
-    firstAdvantage:
-      advantages.length === 0 ? null : advantages.reduce((sum, value) => sum + value, 0) / advantages.length,
+    firstAdvantage: advantages.length === 0 ? null : mean(advantages),
     repeatDeviation: squares.degrees === 0 ? null : Math.sqrt(squares.sum / squares.degrees),
     models: [...models].toSorted(),
   };
@@ -93,7 +93,7 @@ function compareOrders(
 
 function pool(values: readonly number[], squares: { sum: number; degrees: number }): void {
   if (values.length < 2) return;
-  const average = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const average = mean(values);
   for (const value of values) squares.sum += (value - average) ** 2;
   squares.degrees += values.length - 1;
 }

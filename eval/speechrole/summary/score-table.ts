@@ -8,6 +8,7 @@ import {
 } from '../../statistics.ts';
 import { metricKeys, metricShort, type MetricKey } from '../judging/metrics.ts';
 import { aggregate, overallOf, pairsOf, ratioOf, type Aggregation, type JudgedSample } from '../judging/scores.ts';
+import { mean } from '../../../voices/dsp/statistics.ts';
 
 /** A value with its interval and the counts behind it. */
 export interface Estimate {
@@ -214,7 +215,7 @@ function valuesOf({ clusters, over, under }: ClusterSums, weights: Float64Array)
 }
 
 function withOverall(values: readonly number[]): number[] {
-  return [...values, values.reduce((sum, value) => sum + value, 0) / values.length];
+  return [...values, mean(values)];
 }
 
 function coverageOf(samples: readonly JudgedSample[], metric: MetricKey): Pick<Estimate, 'n' | 'unscored' | 'failed'> {

@@ -1,4 +1,5 @@
 import { randomFrom } from '../kit/random.ts';
+import { mean } from '../../../voices/dsp/statistics.ts';
 
 /** Sample rate of all user sounds in the turns bench; mono. */
 export const rate = 16_000;
@@ -21,7 +22,7 @@ export function atLevel(sound: Float32Array, decibels: number): Float32Array {
     power(sound.subarray(index * frame, (index + 1) * frame)),
   ).toSorted((a, b) => b - a);
   const loud = powers.slice(0, Math.ceil(powers.length / 2));
-  const level = Math.sqrt(loud.reduce((sum, value) => sum + value, 0) / loud.length) || 1;
+  const level = Math.sqrt(mean(loud)) || 1;
   const gain = fromDecibels(decibels) / level;
   return sound.map((value) => Math.max(-1, Math.min(1, value * gain)));
 }

@@ -1,17 +1,14 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { comparable, conformanceFile, recorded } from './compare.ts';
 import { hasProgram, runProgram } from './program.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 const include = path.resolve(import.meta.dirname, '../../../server/client/cpp/include');
 const hasCompiler = hasProgram('g++', 'the C++ client', 'g++');
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cpp-'));
+const folder = testFolder();
 const built = (name: string): string => path.join(folder, name);
-
-afterAll(() => rm(folder, { recursive: true }));
 
 describe.skipIf(!hasCompiler)('the C++ client', () => {
   beforeAll(() => {

@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { openFlakyProxy } from '../../fakes/network/flaky-proxy.ts';
 import { silence, tone } from '../../fakes/vad.ts';
@@ -10,13 +9,12 @@ import { hasProgram, runProgram, startProgram } from './program.ts';
 import { openRig } from '../../rigs/talk-rig.ts';
 import { comparable, conformanceFile, recorded } from './compare.ts';
 import { visemeTables } from './viseme-tables.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 const client = path.resolve(import.meta.dirname, '../../../server/client/csharp');
 const hasMono = hasProgram('mcs', 'the C# client', 'mono-mcs') && hasProgram('mono', 'the C# client', 'mono-runtime');
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-csharp-'));
+const folder = testFolder();
 const built = (name: string): string => path.join(folder, name);
-
-afterAll(() => rm(folder, { recursive: true }));
 
 describe.skipIf(!hasMono)('the C# client under Mono', () => {
   beforeAll(async () => {

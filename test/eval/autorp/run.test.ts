@@ -12,6 +12,7 @@ import { evaluate } from '../../rigs/eval-rig.ts';
 import { openScratch } from '../scratch.ts';
 import { roleModels } from './role-models.ts';
 import { alignmentRows, makeRoles } from './small-roles.ts';
+import { judgedMetrics } from '../../../eval/autorp/judging.ts';
 
 async function summaryOf(folder: string): Promise<TextSummary> {
   return JSON.parse((await evaluate(['rescore', folder, '--json'])).printed) as TextSummary;
@@ -90,19 +91,9 @@ describe('eval run --task autorp', () => {
     const { garbled = 0, refusal = 0, cut = 0 } = server.faults;
     const failed = (server.faults['status-429'] ?? 0) + cut;
     expect(health).toMatchObject({ unreadable: garbled, refused: refusal, failed });
-    const metrics = [
-      'character',
-      'style',
-      'emotion',
-      'relationship',
-      'personality',
-      'human-likeness',
-      'role-choice',
-      'coherence',
-    ];
-    const lost = metrics.flatMap((key) => Object.values(missing[key] ?? {}));
+    const lost = judgedMetrics.flatMap((key) => Object.values(missing[key] ?? {}));
     expect(lost.reduce((sum, count) => sum + count, 0)).toBe(garbled + refusal + failed);
-    const scored = metrics.map((key) => rows[0]?.cells[key]?.n ?? 0);
+    const scored = judgedMetrics.map((key) => rows[0]?.cells[key]?.n ?? 0);
     expect(scored.reduce((sum, n) => sum + n, 0)).toBe(14 * 8 - garbled - refusal - failed);
     const before = server.requests.length;
     await evaluate(['resume', out]);

@@ -14,6 +14,7 @@ import {
 import { evaluate } from '../../rigs/eval-rig.ts';
 import { openScratch } from '../scratch.ts';
 import { makeRoleBench } from './small-rolebench.ts';
+import { mean } from '../../../voices/dsp/statistics.ts';
 
 /** Prefers the longer answer, so the order does not matter; the longest ones stand between the marks. */
 function preferLonger(prompt: string): string {
@@ -81,7 +82,7 @@ describe('eval run --task rolebench', () => {
       const { answer } = outputs.get(event.sample) as { answer: { text: string } };
       return part === 'general' ? [rougeL(answer.text, references, { tokens: 'alnum', references: 'max' }) ?? 0] : [];
     });
-    expect(cells['CUS']?.value).toBeCloseTo(cus.reduce((sum, value) => sum + value, 0) / cus.length, 12);
+    expect(cells['CUS']?.value).toBeCloseTo(mean(cus), 12);
   });
 
   it('counts every failure of a judge that answers badly, and resumes without judging anything twice', async () => {

@@ -43,9 +43,8 @@ export async function openJudgeServer(options: JudgeServerOptions = {}): Promise
       number += 1;
       if (delayMs > 0) await pause(delayMs);
       if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
-      if (fault === 'status-500') return { status: 500, body: '{"error":{"code":"server_error"}}' };
-      if (fault === 'status-429') return { status: 429, headers: { 'retry-after': '0' }, body: '{}' };
-      if (fault === 'cut') return { body: '{"choices":[{"message":{"cont' };
+      const failed = failureOf(fault);
+      if (failed !== undefined) return failed;
       const body = request.json();
       if (options.declines?.some((name) => name in body) === true)
         return { status: 400, body: '{"error":{"code":"unsupported_parameter"}}' };
@@ -57,6 +56,14 @@ export async function openJudgeServer(options: JudgeServerOptions = {}): Promise
     faults: { value: faults },
     answered: { get: () => answered },
   }) as JudgeServer;
+}
+
+/** The answer of a server that fails like this; undefined if the answer is whole but bad. */
+export function failureOf(fault: JudgeFault | undefined): Answer | undefined {
+  if (fault === 'status-500') return { status: 500, body: '{"error":{"code":"server_error"}}' };
+  if (fault === 'status-429') return { status: 429, headers: { 'retry-after': '0' }, body: '{}' };
+  if (fault === 'cut') return { body: '{"choices":[{"message":{"cont' };
+  return undefined;
 }
 
 function answerOf(text: string, fault: JudgeFault | undefined, stream: boolean): Answer {

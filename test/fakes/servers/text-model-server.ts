@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { replyEvents } from './chat-server.ts';
 import { openEngineServer, type EngineServer } from './engine-server.ts';
+import { failureOf } from './judge-server.ts';
 
 /** A fault in one answer of a model. */
 export type TextFault = 'garbled' | 'refusal' | 'status-429' | 'status-500' | 'cut';
@@ -41,9 +42,8 @@ export async function openTextModelServer(
       number += 1;
       if (delayMs > 0) await pause(delayMs);
       if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
-      if (fault === 'status-500') return { status: 500, body: '{"error":{"code":"server_error"}}' };
-      if (fault === 'status-429') return { status: 429, headers: { 'retry-after': '0' }, body: '{}' };
-      if (fault === 'cut') return { body: '{"choices":[{"message":{"cont' };
+      const failed = failureOf(fault);
+      if (failed !== undefined) return failed;
       answered += 1;
       const text = models[request.model]?.(request) ?? `no model ${request.model}`;
       const content = fault === 'garbled' ? 'Both have their merits.' : fault === 'refusal' ? '' : text;

@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openAgents } from '../../../agents/actor/open.ts';
 import type { ChatModel, Message } from '../../../agents/chat.ts';
 import { onTape } from '../../../server/cassette/taped-stages.ts';
@@ -16,14 +15,14 @@ import { chanceModel, countingRecognizer, noise, noiseSynthesizer } from './chan
 import * as fc from '../../fakes/property.ts';
 import { begin, say } from '../../rigs/memory-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cassette-'));
+  folder = testFolder();
   file = path.join(folder, 'talk.jsonl');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const { signal } = new AbortController();
 

@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../server/config/config.ts';
 import { startServer } from '../../../server/app/serve.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 import { garden } from '../../rigs/scene-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-broken-packs-'));
+const folder = testFolder();
 const packs = path.join(folder, 'data', 'characters');
 const shipped = path.resolve('characters');
-afterAll(() => rm(folder, { recursive: true }));
 
 vi.stubEnv('DRAMATIS_DATA_DIR', path.join(folder, 'data'));
 

@@ -1,20 +1,18 @@
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { writeWav } from '../../../voices/dsp/wav.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 import { evaluate } from '../../rigs/eval-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 type Command = Parameters<typeof dramatis>[0];
 
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cli-mistakes-'));
+const folder = testFolder();
 vi.stubEnv('DRAMATIS_DATA_DIR', path.join(folder, 'data'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('names of object properties', () => {
   it.each([

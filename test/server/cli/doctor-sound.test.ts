@@ -1,12 +1,10 @@
-import { mkdtempSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tryRecorder } from '../../../server/cli/talk/audio-tools.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-doctor-sound-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 beforeEach(() => vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`));
 afterEach(() => vi.unstubAllEnvs());
 

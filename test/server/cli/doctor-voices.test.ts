@@ -1,13 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkVoices } from '../../../server/cli/doctor/voices.ts';
 import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
 import { characters } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-doctor-voices-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = testFolder();
 const alice = characters.get('alice') ?? expect.fail('no Alice');
 
 describe('doctor, voices', () => {

@@ -1,15 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { lstat, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { tellIfSlow } from '../../../server/terminal/text.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-output-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 afterEach(() => vi.useRealTimers());
 
 const card = ['export', 'alice', '--format', 'json'];

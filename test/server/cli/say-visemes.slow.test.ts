@@ -1,13 +1,11 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readWav } from '../../../voices/dsp/wav.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-say-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 
 it('dramatis say writes the shapes of the mouth beside the sound, from its first sample to its last', async () => {
   const [wav, json] = [path.join(folder, 'a.wav'), path.join(folder, 'a.json')];

@@ -1,14 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { record } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-serve-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 const main = path.resolve('server/main.ts');
 
 /** Runs the real program to its end. */

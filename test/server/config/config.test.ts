@@ -1,19 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ConfigError, printableConfig, readConfig, settings, type Config } from '../../../server/config/config.ts';
 import { isLoopback } from '../../../server/config/loopback.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 let folder: string;
 let emptyFile: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'dramatis-config-'));
+  folder = testFolder();
   emptyFile = await fileWith({});
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let files = 0;
 async function fileWith(content: unknown): Promise<string> {

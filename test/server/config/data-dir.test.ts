@@ -1,21 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lockDataDir, makeDataDir } from '../../../server/config/data-dir.ts';
-
-const folders: string[] = [];
-afterEach(async () => {
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
-});
-
-async function dataFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-data-'));
-  folders.push(folder);
-  return folder;
-}
+import { testFolder } from '../../rigs/test-folder.ts';
 
 /** Another process that owns the folder, until it is killed. */
 async function ownerOf(folder: string) {
@@ -34,7 +22,7 @@ async function ownerOf(folder: string) {
 
 describe('data folder', () => {
   it('belongs to one server: a second one is told which process has it, and gets it when that was killed', async () => {
-    const folder = await dataFolder();
+    const folder = testFolder();
     const owner = await ownerOf(folder);
     expect(() => lockDataDir(folder)).toThrow(
       `${folder}: another Dramatis server uses this data folder (process ${owner.pid}). Stop it, or choose another folder with --data-dir`,

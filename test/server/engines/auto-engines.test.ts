@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { synthesizerSettings } from '../../../voices/sherpa/synthesizer-settings.ts';
 import { recognizerSettings } from '../../../voices/sherpa/recognizer-settings.ts';
 import { findModel, readCatalogue, type CatalogueModel } from '../../../voices/models/catalogue.ts';
@@ -10,13 +9,13 @@ import { withInstalledJudges } from '../../../server/engines/auto-engines.ts';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
 import { planIntactEngines } from '../../../server/engines/plan-intact.ts';
 import { readConfig } from '../../../server/config/config.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 const catalogue = readCatalogue();
 
 /** A data folder in which these models are installed, with a few bytes for weights. */
 async function dataDirWith(...ids: string[]): Promise<string> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-auto-'));
-  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const dataDir = testFolder();
   for (const id of ids) await install(findModel(catalogue, id), path.join(dataDir, 'models', id));
   return dataDir;
 }

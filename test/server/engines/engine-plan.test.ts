@@ -1,13 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../server/config/config.ts';
 import { planEngines, type PlanSettings } from '../../../server/engines/engine-plan.ts';
 import { voiceOf } from '../../../server/engines/voice-of.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-engines-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 
 let files = 0;
 async function fileWith(content: unknown): Promise<string> {

@@ -1,17 +1,16 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { readConfig, type Config } from '../../../server/config/config.ts';
 import { candidateProviders, type Machine } from '../../../server/engines/gpu-detection.ts';
 import { openProviderResults } from '../../../server/engines/provider-results.ts';
 import { selectProviders, type ProveOptions } from '../../../server/gpu/select-providers.ts';
 import type { TrialResult } from '../../../server/gpu/trials.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 /** A machine whose system lists these devices; with a model of DNSMOS in its data folder. */
 async function machineWith(devices: readonly string[]): Promise<{ machine: Machine; config: Config; model: string }> {
-  const root = await mkdtemp(path.join(tmpdir(), 'dramatis-machine-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  const root = testFolder();
   for (const device of devices) {
     await mkdir(path.join(root, 'dev', path.dirname(device)), { recursive: true });
     await writeFile(path.join(root, 'dev', device), '');

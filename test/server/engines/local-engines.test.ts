@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkPlannedEngines } from '../../../server/cli/doctor/engines.ts';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
 import { openEngines } from '../../../server/engines/engines.ts';
@@ -16,9 +15,9 @@ import { tinyVits } from '../../fakes/models/tiny-synthesizers.ts';
 import { fakeTurnDetector } from '../../fakes/turn-detector.ts';
 import { fakeVad, silence, tone } from '../../fakes/vad.ts';
 import { characters, serve } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-local-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = testFolder();
 const files = tinyFiles(folder);
 
 /** As the user would write them: relative to the engines file. */

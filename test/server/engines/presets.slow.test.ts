@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../../server/config/config.ts';
 import { presetIds } from '../../../server/engines/engines-file.ts';
@@ -13,16 +12,16 @@ import { atThePaceOfSpeech } from '../../fakes/spoken.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 import { presetServers, type Clip, type ScriptedExchange, type PresetServers } from './preset-servers.ts';
 import { record } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 type Client = ReturnType<typeof record>;
 
 const { signal } = new AbortController();
 const keys = ['DASHSCOPE_API_KEY', 'OPENAI_API_KEY'];
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-presets-'));
+const folder = testFolder();
 beforeAll(() => {
   for (const key of keys) process.env[key] ??= 'sk-in-test';
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A real voice to clone. */
 const clip: Clip = {

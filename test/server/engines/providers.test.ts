@@ -1,6 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { findingOf } from '../../../server/gpu/trials.ts';
@@ -9,6 +7,7 @@ import { openEngines } from '../../../server/engines/engines.ts';
 import { cudaLibrary } from '../../../voices/onnx/cuda-library.ts';
 import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
 import { providerFallbackNotes } from '../../../server/telemetry/provider-fallback-notes.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 it('logs one line per model about an execution provider fallback once the log is open', () => {
   const notes = providerFallbackNotes();
@@ -39,8 +38,7 @@ it('reports which execution provider serves each model after a fallback', async 
 });
 
 it('reports which execution provider runs the speaker encoder, which is loaded first', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-providers-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = testFolder();
   const { modelPath } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
   const told = Promise.withResolvers<unknown>();
   const config = { workers: 1, providers: ['cpu'], speakerEncoder: modelPath };

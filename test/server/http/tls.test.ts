@@ -1,22 +1,21 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { generate } from 'selfsigned';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { ConfigError, readConfig } from '../../../server/config/config.ts';
 import { openTls, trustAdvice } from '../../../server/tls/credentials.ts';
 import { devCertificate, devCertificatePaths } from '../../../server/tls/dev-certificate.ts';
 import { record, serve } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 let folder: string;
-beforeEach(async () => void (folder = await mkdtemp(path.join(tmpdir(), 'dramatis-tls-'))));
-afterEach(() => rm(folder, { recursive: true, force: true }));
+beforeEach(async () => void (folder = testFolder()));
 
 const dayMs = 24 * 60 * 60 * 1000;
 

@@ -1,24 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serve } from '../../rigs/serve-rig.ts';
-
-const folders: string[] = [];
-afterEach(async () => {
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
-});
-
-async function dataFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-restart-'));
-  folders.push(folder);
-  return folder;
-}
+import { testFolder } from '../../rigs/test-folder.ts';
 
 describe('a client of a restarted server whose line is cut again at once', () => {
   /** A stored session that another server process left behind, with one item. */
   async function leftBehind() {
-    const flags = { store: true, dataDir: await dataFolder() };
+    const flags = { store: true, dataDir: testFolder() };
     const first = await serve({ flags });
     const before = first.call('?model=alice&x=resume');
     const { session } = await before.until('session.created');

@@ -1,19 +1,14 @@
 import * as fc from '../../fakes/property.ts';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { calmFeelings } from '../../../agents/feelings.ts';
 import { fold } from '../../../server/journal/fold.ts';
 import { JournalFile, readJournal } from '../../../server/journal/journal-file.ts';
 import { Journal } from '../../../server/journal/journal.ts';
 import { createdIn, type JournalLine } from '../../../server/journal/lines.ts';
 import { restore } from '../../../server/journal/restore.ts';
-
-const folders: string[] = [];
-afterEach(async () => {
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
-});
+import { testFolder } from '../../rigs/test-folder.ts';
 
 const ids = fc.constantFrom('a', 'b', 'c', 'd');
 const replyIds = fc.constantFrom('r', 's');
@@ -152,8 +147,7 @@ describe('fold', () => {
 
 describe('Journal', () => {
   it('stays short however often a client changes the same settings', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-fold-'));
-    folders.push(folder);
+    const folder = testFolder();
     const file = path.join(folder, 'a.jsonl');
     const journal = new Journal(new JournalFile(file));
     journal.write(open);

@@ -1,7 +1,6 @@
-import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { JournalFile, journalFile, readJournal, sweepJournals } from '../../../server/journal/journal-file.ts';
 import { Journal } from '../../../server/journal/journal.ts';
 import { restore } from '../../../server/journal/restore.ts';
@@ -11,20 +10,10 @@ import { messagesOf } from '../../../server/session/history/participants.ts';
 import { calmFeelings } from '../../../agents/feelings.ts';
 import { recordConnection } from '../../rigs/connection-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
-
-const folders: string[] = [];
-afterEach(async () => {
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
-});
-
-async function dataFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-journal-'));
-  folders.push(folder);
-  return folder;
-}
+import { testFolder } from '../../rigs/test-folder.ts';
 
 async function journal(): Promise<{ file: string; journal: Journal }> {
-  const file = path.join(await dataFolder(), 'a.jsonl');
+  const file = path.join(testFolder(), 'a.jsonl');
   return { file, journal: new Journal(new JournalFile(file)) };
 }
 
@@ -100,7 +89,7 @@ describe('Journal', () => {
   });
 
   it('removes the journal of an ended session and sweeps abandoned ones', async () => {
-    const folder = await dataFolder();
+    const folder = testFolder();
     const ended = new Journal(new JournalFile(journalFile(folder, 'ended')));
     ended.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
     ended.remove();
@@ -113,7 +102,7 @@ describe('Journal', () => {
   });
 
   it('restores items in order and ignores a truncated last line', async () => {
-    const folder = await dataFolder();
+    const folder = testFolder();
     const file = journalFile(folder, 'cut');
     const journal = new Journal(new JournalFile(file));
     const user = (id: string) => ({
@@ -139,7 +128,7 @@ describe('a journal that cannot be read', () => {
   const opening = '{"type":"open","id":"sess_1","character":"alice","model":"alice"}\n';
 
   it('is an error with a remedy if a line in its middle is damaged, not a session with a hole', async () => {
-    const file = path.join(await dataFolder(), 'a.jsonl');
+    const file = path.join(testFolder(), 'a.jsonl');
     await writeFile(file, `${opening}{"type":"item","item":{"id":"d"\n{"type":"sequence","upTo":9}\n`);
     expect(() => readJournal(file)).toThrow(
       `${file}:2: this line of the journal cannot be read. Restore the file from a copy, or delete the file`,
@@ -147,13 +136,13 @@ describe('a journal that cannot be read', () => {
   });
 
   it('is an error with a remedy if a newer version of Dramatis has written it', async () => {
-    const file = path.join(await dataFolder(), 'a.jsonl');
+    const file = path.join(testFolder(), 'a.jsonl');
     await writeFile(file, opening.replace('}', ',"version":99}'));
     expect(() => readJournal(file)).toThrow(/has version 99; this Dramatis reads version 3\. Start the newer one, or/);
   });
 
   it('is told to the client that resumes, and logged with its place', async () => {
-    const flags = { store: true, dataDir: await dataFolder() };
+    const flags = { store: true, dataDir: testFolder() };
     const token = 'x'.repeat(43);
     const file = journalFile(flags.dataDir, hashOf(token));
     await mkdir(path.dirname(file), { recursive: true });
@@ -168,7 +157,7 @@ describe('a journal that cannot be read', () => {
   });
 
   it('continues after a line that a kill has cut, without spoiling the next one', async () => {
-    const file = path.join(await dataFolder(), 'a.jsonl');
+    const file = path.join(testFolder(), 'a.jsonl');
     await writeFile(file, `${opening}{"type":"sequence","up`);
     const next = new Journal(new JournalFile(file));
     next.write({ type: 'sequence', upTo: 7 });
@@ -179,7 +168,7 @@ describe('a journal that cannot be read', () => {
 
 describe('a journal on a full disk', () => {
   it('lets the session go on, tells it once, and is whole when there is room again', async () => {
-    const file = path.join(await dataFolder(), 'a.jsonl');
+    const file = path.join(testFolder(), 'a.jsonl');
     await symlink('/dev/full', file);
     const faults: unknown[] = [];
     const written = new Journal(new JournalFile(file, (fault) => faults.push(fault)));
@@ -193,7 +182,7 @@ describe('a journal on a full disk', () => {
   });
 
   it('is given up without a crash if its folder has been replaced by a file', async () => {
-    const folder = path.join(await dataFolder(), 'sessions');
+    const folder = path.join(testFolder(), 'sessions');
     await writeFile(folder, '');
     const faults: unknown[] = [];
     const written = new Journal(new JournalFile(path.join(folder, 'a.jsonl'), (fault) => faults.push(fault)));
@@ -203,7 +192,7 @@ describe('a journal on a full disk', () => {
   });
 
   it('is given up when too much waits, and that is told', async () => {
-    const file = path.join(await dataFolder(), 'a.jsonl');
+    const file = path.join(testFolder(), 'a.jsonl');
     await symlink('/dev/full', file);
     const faults: unknown[] = [];
     const written = new Journal(new JournalFile(file, (fault) => faults.push(fault)));
@@ -242,7 +231,7 @@ describe('moods', () => {
 
 describe('shutdown', () => {
   it('leaves stored sessions to the next server when it shuts down', async () => {
-    const flags = { store: true, dataDir: await dataFolder() };
+    const flags = { store: true, dataDir: testFolder() };
     const first = await serve({ flags });
     const before = first.call('?model=alice&x=resume');
     const { session } = await before.until('session.created');

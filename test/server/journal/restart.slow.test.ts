@@ -1,30 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort, loadServer } from '../../rigs/kill-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 interface Event extends Record<string, any> {
   readonly type: string;
   readonly x_seq: number;
 }
 
-const folders: string[] = [];
 const servers: { kill(): Promise<void> }[] = [];
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.kill()));
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
 });
-
-async function dataFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-restart-'));
-  folders.push(folder);
-  return folder;
-}
 
 /** A server in a process of its own, on a free loopback port, once it is ready. */
 async function startServerProcess(environment: Readonly<Record<string, string>>) {
@@ -79,7 +70,7 @@ async function connect(url: string, query: string, headers: Record<string, strin
 
 describe('restart in the middle of a reply', () => {
   it('restores a session after the server was killed in the middle of a reply, truncated to what was heard', async () => {
-    const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
+    const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: testFolder() };
     const first = await startServerProcess(store);
     const before = await connect(first.url, 'model=alice&x=resume');
     const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;
@@ -131,7 +122,7 @@ describe('restart of a server with keys', () => {
     const [owner, other] = ['key-of-the-first-account', 'key-of-the-other-account'];
     const store = {
       DRAMATIS_STORE: 'true',
-      DRAMATIS_DATA_DIR: await dataFolder(),
+      DRAMATIS_DATA_DIR: testFolder(),
       DRAMATIS_API_KEYS: `${owner},${other}`,
     };
     const port = await freePort();
@@ -153,7 +144,7 @@ describe('restart of a server with keys', () => {
 
 describe('restart in the middle of a scene', () => {
   it('restores scene, speakers and next speaker after the server was killed in a scene', async () => {
-    const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
+    const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: testFolder() };
     const first = await startServerProcess(store);
     const before = await connect(first.url, 'model=alice&x=resume');
     const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;

@@ -1,24 +1,18 @@
-import { readFile, readdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadCharacter } from '../../../characters/character.ts';
 import { blankPng } from '../../../characters/tavern/png.ts';
 import { cards } from '../../characters/tavern-cards.ts';
 import { serve } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 const [maker, other] = ['key-of-the-first-account', 'key-of-the-other-account'];
 const card = JSON.stringify(cards['V3, every field']);
 
-const folders: string[] = [];
-afterEach(async () => {
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
-});
-
 /** A server whose requests are sent with a key. */
 async function open(apiKeys = `maker:${maker},${other}`, home?: string) {
-  const dataDir = home ?? (await mkdtemp(path.join(tmpdir(), 'dramatis-owner-')));
-  folders.push(dataDir);
+  const dataDir = home ?? testFolder();
   const { url, characters } = await serve({ flags: { apiKeys, dataDir } });
   // The rig reads no data folder.
   if (home !== undefined) characters.set('old-mara', await loadCharacter(path.join(home, 'characters', 'old-mara')));

@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LlmConnection } from '../../../server/engines/connected-llm.ts';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
 import { openEngines, type Engines } from '../../../server/engines/engines.ts';
@@ -11,9 +10,9 @@ import { fakeEngines } from '../../fakes/engines.ts';
 import { openChatServer, says } from '../../fakes/servers/chat-server.ts';
 import { openEngineServer } from '../../fakes/servers/engine-server.ts';
 import { serve } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-llm-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = testFolder();
 
 /** Engines whose LLM can be replaced. */
 function changeable(): Engines & { readonly connections: (LlmConnection | undefined)[] } {

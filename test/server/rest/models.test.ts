@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { EngineError } from '../../../voices/engine.ts';
@@ -9,9 +8,9 @@ import { hashOf } from '../../../voices/runtime/files.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { openWeightsServer, weightsOf } from '../../fakes/models/weights-server.ts';
 import { serve } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-rest-models-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = testFolder();
 const weights = weightsOf(20_000);
 
 /** A server whose catalogue has a voice and a recognizer, and engines that take models. */

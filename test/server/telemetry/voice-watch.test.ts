@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
 import { openVoiceWatch, type VoiceSimilarity, type VoiceWatchParts } from '../../../server/telemetry/voice-watch.ts';
 import type { SessionEvent } from '../../../server/session/contract/events.ts';
@@ -12,9 +10,9 @@ import { fakeEngines } from '../../fakes/engines.ts';
 import { scriptedSpeakerEncoder } from '../../fakes/scripted-speaker-encoder.ts';
 import { tone } from '../../fakes/vad.ts';
 import { characters, serve } from '../../rigs/serve-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-watch-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = testFolder();
 const wavPath = path.join(folder, 'alice.wav');
 await writeWav(wavPath, tone(4_000), 24_000);
 const cloned: Voice = { kind: 'reference', wavPath, transcript: 'Oh dear.', language: 'en', consent: 'Alice' };

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AudioFileError, readAudioFile, type AudioFileOptions } from '../../../voices/dsp/audio-file.ts';
 import { wavBytes, writeWav } from '../../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 let folder: string;
 const at = (name: string) => join(folder, name);
@@ -18,7 +18,7 @@ const tone = (sampleRate: number, seconds: number) =>
   );
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dramatis-audio-'));
+  folder = testFolder();
   await writeWav(at('tone.wav'), tone(22_050, 2), 22_050);
   for (const name of ['tone.flac', 'tone.mp3', 'tone.m4a', 'tone.webm', 'extensible.wav', '-odd: name.ogg']) {
     const codec = name === 'extensible.wav' ? ['-c:a', 'pcm_s24le'] : [];
@@ -26,7 +26,6 @@ beforeAll(async () => {
     await promisify(execFile)(ffmpeg.path, args);
   }
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 function read(path: string, changes: Partial<AudioFileOptions> = {}) {
   return readAudioFile(path, { sampleRate: 16_000, signal: new AbortController().signal, ...changes });

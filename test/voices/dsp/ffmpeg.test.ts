@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import bundled from '@ffmpeg-installer/ffmpeg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chooseFfmpeg } from '../../../voices/dsp/ffmpeg.ts';
 import { writeWav } from '../../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 const programPath = process.env['PATH'] ?? '';
 const system = await chooseFfmpeg(programPath);
@@ -19,7 +19,7 @@ let folder: string;
 const at = (name: string): string => path.join(folder, name);
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'dramatis-ffmpeg-'));
+  folder = testFolder();
   const tone = (_: unknown, index: number): number => 0.5 * Math.sin((2 * Math.PI * 440 * index) / 24_000);
   await writeWav(at('t.wav'), Float32Array.from({ length: 48_000 }, tone), 24_000);
   const picture = ['-f', 'lavfi', '-i', 'testsrc=duration=2:size=64x64'];
@@ -34,7 +34,6 @@ beforeAll(async () => {
     await promisify(execFile)(bundled.path, words);
   }
 }, 60_000);
-afterAll(() => rm(folder, { recursive: true }));
 afterEach(() => void vi.unstubAllEnvs());
 
 /** The reader of a process that has this PATH. */

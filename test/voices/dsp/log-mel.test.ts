@@ -4,6 +4,7 @@ import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { melBands, smartTurnFeatures, whisperLogMel, type LogMel } from '../../../voices/dsp/log-mel.ts';
 import { whiteNoise } from '../../fakes/voice-like.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
+import { mean } from '../../../voices/dsp/statistics.ts';
 
 describe('log-mel features', () => {
   it('log-mel features of silence are at their floor, whatever its length', () => {
@@ -61,7 +62,7 @@ describe.skipIf(!sharedAvailable)('log-mel features against the reference', () =
     return Math.max(...differences);
   }
 
-  const meanOf = ({ values }: LogMel): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const meanOf = ({ values }: LogMel): number => mean(values);
 
   it.each(['jfk', 'aishell-BAC009S0724W0121'])(
     'log-mel features equal the reference on %s to a thousandth',

@@ -1,13 +1,12 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { openVoiceStore } from '../../../voices/library/store.ts';
 import { makeDataDir } from '../../../server/config/data-dir.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 it('recordings of voices and what is told about them are readable by their owner alone', async () => {
-  const parent = await mkdtemp(path.join(tmpdir(), 'dramatis-private-'));
-  onTestFinished(() => rm(parent, { recursive: true }));
+  const parent = testFolder();
   const home = path.join(parent, 'made');
   makeDataDir(home);
   const store = openVoiceStore(home);

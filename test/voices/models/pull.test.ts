@@ -1,19 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hashOf } from '../../../voices/runtime/files.ts';
 import { readCatalogue } from '../../../voices/models/catalogue.ts';
 import { findInstalled, verifyModel } from '../../../voices/models/installed.ts';
 import { takeProcessLock } from '../../../voices/runtime/process-lock.ts';
 import { removeModel } from '../../../voices/models/pull.ts';
 import { modelOf, openModelRig, weights, type ModelRig } from './model-rig.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 /** A `.tar.bz2` with these files, made by the system's tar. */
 async function archiveOf(files: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<Buffer> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-archive-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = testFolder();
   for (const [name, text] of Object.entries(files)) {
     await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
     if (text.startsWith('→')) await symlink(text.slice(1), path.join(folder, name));
@@ -171,8 +170,7 @@ describe('model catalogue', () => {
   });
 
   it('the catalogue rejects an invalid entry of a user’s file', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-catalogue-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = testFolder();
     const file = path.join(folder, 'catalogue.json');
     const model = modelOf('http://127.0.0.1:1');
     await writeFile(file, JSON.stringify([{ ...model, files: { model: '../../etc/passwd' } }]));

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -13,6 +12,7 @@ import {
 } from '../../../voices/onnx/execution.ts';
 import { openModelSession, type CreateSession } from '../../../voices/onnx/model-session.ts';
 import { openSilero } from '../../../voices/vads/silero.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 const plan = (changes: Partial<ExecutionPlan> = {}): void =>
   planExecution({ order: ['cuda', 'webgpu', 'cpu'], models: {}, ...changes });
@@ -113,8 +113,7 @@ it('a thread stays alive while it opens a session, without other work', async ()
     const { openModelSession } = await import(${from('model-session.ts')});
     planExecution({ order: ['cuda'], models: {} });
     await openModelSession('dnsmos', new Uint8Array(9), {}).catch((fault) => console.log(fault.message));`;
-  const folder = await mkdtemp(join(tmpdir(), 'dramatis-execution-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = testFolder();
   await writeFile(join(folder, 'alone.mjs'), script);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'alone.mjs')]);
   // Neither the device nor the CPU loads such a file.

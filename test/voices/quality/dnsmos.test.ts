@@ -8,6 +8,7 @@ import { writeSmallCampplus, writeSmallP808, writeSmallP835 } from '../../fakes/
 import { voiceLike } from '../../fakes/voice-like.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 import { keptForTests } from '../../rigs/voice-engine-rig.ts';
+import { mean } from '../../../voices/dsp/statistics.ts';
 
 const { signal } = new AbortController();
 const { folder, keep } = await keptForTests();
@@ -22,7 +23,6 @@ const both = { ...small, p808Path: smallP808.modelPath, p808Sha256: smallP808.sh
 const sound = voiceLike(11_000, 16_000);
 const frameOf = (samples: Float32Array, sampleRate = 16_000) => ({ samples, sampleRate, atMs: 0 });
 const fitted = (raw: number): number => -0.06766283 * raw ** 2 + 1.11546468 * raw + 0.04602535;
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 describe('DNSMOS', () => {
   it.each([1, 4])(

@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { takeProcessLock } from '../../../voices/runtime/process-lock.ts';
+import { testFolder } from '../../rigs/test-folder.ts';
 
 async function lockFile(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-lock-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = testFolder();
   return path.join(folder, 'deep', 'martha.lock');
 }
 

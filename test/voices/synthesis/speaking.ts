@@ -1,6 +1,7 @@
 import { concatSamples } from '../../../voices/audio.ts';
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../../voices/synthesizer.ts';
 import { phrasesOf } from '../../fakes/spoken.ts';
+import { median } from '../../../voices/dsp/statistics.ts';
 
 /** Synthesizes texts to the end. */
 export function speakAll(
@@ -39,7 +40,7 @@ export function medianPitch(chunks: readonly SpeechChunk[]): number {
     const lag = bestLag(samples.subarray(start, start + 2 * window), window, Math.floor(rate / 400));
     if (lag !== undefined) pitches.push(rate / lag);
   }
-  return pitches.sort((a, b) => a - b)[pitches.length >> 1] ?? NaN;
+  return median(pitches);
 }
 
 /** The shortest lag that fits almost as well as the best; undefined if none fits well. */

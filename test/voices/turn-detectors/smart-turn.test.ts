@@ -6,6 +6,7 @@ import { smartTurnFeatures } from '../../../voices/dsp/log-mel.ts';
 import { openSmartTurn } from '../../../voices/turn-detectors/smart-turn.ts';
 import { writeOnnx, type GraphNode } from '../../fakes/models/onnx-file.ts';
 import { keptForTests } from '../../rigs/voice-engine-rig.ts';
+import { mean } from '../../../voices/dsp/statistics.ts';
 
 const { signal } = new AbortController();
 const { folder, keep } = await keptForTests();
@@ -46,7 +47,7 @@ const frameOf = (samples: Float32Array, sampleRate = 16_000) => ({ samples, samp
 
 function expectedOf(samples: Float32Array): number {
   const { values } = smartTurnFeatures(samples);
-  return 1 / (1 + Math.exp(-values.reduce((sum, value) => sum + value, 0) / values.length));
+  return 1 / (1 + Math.exp(-mean(values)));
 }
 
 describe('smart-turn', () => {

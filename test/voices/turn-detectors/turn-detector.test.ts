@@ -6,6 +6,7 @@ import { probabilityOf } from '../../../voices/turn-detectors/end-of-turn.ts';
 import { frameCount, frameValues, soundFrames } from '../../../voices/turn-detectors/sound-frames.ts';
 import { soundLogit } from '../../../voices/turn-detectors/sound.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
+import { mean } from '../../../voices/dsp/statistics.ts';
 
 const { signal } = new AbortController();
 const detector = openBuiltInDetector();
@@ -64,7 +65,7 @@ describe('sound frames', () => {
       const difference = rowsOf(variant).flatMap((row, index) =>
         row.map((value, place) => Math.abs(value - (reference[index]?.[place] ?? Number.NaN))),
       );
-      expect(difference.reduce((sum, value) => sum + value, 0) / difference.length).toBeLessThan(0.15);
+      expect(mean(difference)).toBeLessThan(0.15);
     }
   });
 

@@ -6,6 +6,7 @@ import { defaultTurnDetection } from '../../../../server/session/contract/settin
 import { randomFrom } from '../../kit/random.ts';
 import type { BenchRow } from '../../kit/stats.ts';
 import type { SpeechCase } from './speech-cases.ts';
+import { mean } from '../../../../voices/dsp/statistics.ts';
 
 const bench = 'endpointing';
 const resamples = 400;
@@ -191,8 +192,4 @@ function drawSpeakers(cases: readonly Judged[]): Judged[][] {
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

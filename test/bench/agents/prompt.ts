@@ -14,7 +14,7 @@ import { trigramEmbedder } from '../../fakes/models/trigram-embedder.ts';
 import { seededRandom, largePack, type LargePack } from './large-pack.ts';
 import { shareOf, summarize, type BenchRow } from '../kit/stats.ts';
 
-const bench = 'mind';
+const bench = 'prompt';
 const size = { lines: 5_000, lore: 500, memories: 2_000 };
 const recalledMemories = 5;
 const rounds = 25;
