@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CharacterError } from '../../characters/character-error.ts';
 import { loadCharacter, loadCharacters } from '../../characters/character.ts';
-import { testFolder } from '../rigs/test-folder.ts';
+import { testFolder } from '../fakes/test-folder.ts';
 
 const packsFolder = path.resolve(import.meta.dirname, '../../characters');
 let folder = '';

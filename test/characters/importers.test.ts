@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImportReport } from '../../characters/importers/draft.ts';
 import { importers } from '../../characters/importers/open-importer.ts';
 import { sharedPath } from '../shared.ts';
-import { testFolder } from '../rigs/test-folder.ts';
+import { testFolder } from '../fakes/test-folder.ts';
 
 const folder = testFolder();
 

@@ -6,7 +6,7 @@ import { passagesOf } from '../../agents/drafting/passages.ts';
 import { loadCharacter } from '../../characters/character.ts';
 import { dramatis, type Ran } from '../rigs/command-rig.ts';
 import { fails, openChatServer, says, type ChatServer, type Exchange } from '../fakes/servers/chat-server.ts';
-import { testFolder } from '../rigs/test-folder.ts';
+import { testFolder } from '../fakes/test-folder.ts';
 
 const folder = testFolder();
 

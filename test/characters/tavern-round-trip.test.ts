@@ -10,7 +10,7 @@ import { blankPng } from '../../characters/tavern/png.ts';
 import { toPack } from '../../characters/tavern/to-pack.ts';
 import { builtInCharacters } from '../../server/cast/cast.ts';
 import { cards } from './tavern-cards.ts';
-import { testFolder } from '../rigs/test-folder.ts';
+import { testFolder } from '../fakes/test-folder.ts';
 
 const folder = testFolder();
 

@@ -3,7 +3,7 @@ import type { Card, DialoguePair } from '../../characters/card.ts';
 import type { Engines } from '../../server/engines/engines.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { serve } from './serve-rig.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../fakes/test-folder.ts';
 
 const folder = testFolder();
 let folders = 0;

@@ -8,7 +8,7 @@ import { openTranscriptionServer } from '../fakes/servers/transcription-server.t
 import { fakeTurnDetector } from '../fakes/turn-detector.ts';
 import { fakeVad } from '../fakes/vad.ts';
 import { serve } from './serve-rig.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../fakes/test-folder.ts';
 
 const folder = testFolder();
 let files = 0;

@@ -5,7 +5,7 @@ import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { testFolder } from '../rigs/test-folder.ts';
+import { testFolder } from '../fakes/test-folder.ts';
 
 const run = promisify(execFile);
 const folder = testFolder();

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { comparable, conformanceFile, recorded } from './compare.ts';
 import { hasProgram, runProgram } from './program.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const include = path.resolve(import.meta.dirname, '../../../server/client/cpp/include');
 const hasCompiler = hasProgram('g++', 'the C++ client', 'g++');

@@ -9,7 +9,7 @@ import { hasProgram, runProgram, startProgram } from './program.ts';
 import { openRig } from '../../rigs/talk-rig.ts';
 import { comparable, conformanceFile, recorded } from './compare.ts';
 import { visemeTables } from './viseme-tables.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const client = path.resolve(import.meta.dirname, '../../../server/client/csharp');
 const hasMono = hasProgram('mcs', 'the C# client', 'mono-mcs') && hasProgram('mono', 'the C# client', 'mono-runtime');

@@ -15,7 +15,7 @@ import { chanceModel, countingRecognizer, noise, noiseSynthesizer } from './chan
 import * as fc from '../../fakes/property.ts';
 import { begin, say } from '../../rigs/memory-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 let folder: string;
 let file: string;

@@ -6,7 +6,7 @@ import { readConfig } from '../../../server/config/config.ts';
 import { startServer } from '../../../server/app/serve.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 import { garden } from '../../rigs/scene-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 const packs = path.join(folder, 'data', 'characters');

@@ -7,7 +7,7 @@ import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { writeWav } from '../../../voices/dsp/wav.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
 import { evaluate } from '../../rigs/eval-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 type Command = Parameters<typeof dramatis>[0];
 

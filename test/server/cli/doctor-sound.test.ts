@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tryRecorder } from '../../../server/cli/talk/audio-tools.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 beforeEach(() => vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkVoices } from '../../../server/cli/doctor/voices.ts';
 import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
 import { characters } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 const alice = characters.get('alice') ?? expect.fail('no Alice');

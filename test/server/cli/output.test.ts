@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { tellIfSlow } from '../../../server/terminal/text.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 afterEach(() => vi.useRealTimers());

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { readWav } from '../../../voices/dsp/wav.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 

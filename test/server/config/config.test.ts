@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ConfigError, printableConfig, readConfig, settings, type Config } from '../../../server/config/config.ts';
 import { isLoopback } from '../../../server/config/loopback.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 let folder: string;
 let emptyFile: string;

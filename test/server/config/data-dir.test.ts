@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lockDataDir, makeDataDir } from '../../../server/config/data-dir.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 /** Another process that owns the folder, until it is killed. */
 async function ownerOf(folder: string) {

@@ -9,7 +9,7 @@ import { withInstalledJudges } from '../../../server/engines/auto-engines.ts';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
 import { planIntactEngines } from '../../../server/engines/plan-intact.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const catalogue = readCatalogue();
 

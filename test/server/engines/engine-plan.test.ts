@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../server/config/config.ts';
 import { planEngines, type PlanSettings } from '../../../server/engines/engine-plan.ts';
 import { voiceOf } from '../../../server/engines/voice-of.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 

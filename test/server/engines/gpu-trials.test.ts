@@ -6,7 +6,7 @@ import { candidateProviders, type Machine } from '../../../server/engines/gpu-de
 import { openProviderResults } from '../../../server/engines/provider-results.ts';
 import { selectProviders, type ProveOptions } from '../../../server/gpu/select-providers.ts';
 import type { TrialResult } from '../../../server/gpu/trials.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 /** A machine whose system lists these devices; with a model of DNSMOS in its data folder. */
 async function machineWith(devices: readonly string[]): Promise<{ machine: Machine; config: Config; model: string }> {

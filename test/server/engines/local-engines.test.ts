@@ -15,7 +15,7 @@ import { tinyVits } from '../../fakes/models/tiny-synthesizers.ts';
 import { fakeTurnDetector } from '../../fakes/turn-detector.ts';
 import { fakeVad, silence, tone } from '../../fakes/vad.ts';
 import { characters, serve } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 const files = tinyFiles(folder);

@@ -12,7 +12,7 @@ import { atThePaceOfSpeech } from '../../fakes/spoken.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 import { presetServers, type Clip, type ScriptedExchange, type PresetServers } from './preset-servers.ts';
 import { record } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 type Client = ReturnType<typeof record>;
 

@@ -7,7 +7,7 @@ import { openEngines } from '../../../server/engines/engines.ts';
 import { cudaLibrary } from '../../../voices/onnx/cuda-library.ts';
 import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
 import { providerFallbackNotes } from '../../../server/telemetry/provider-fallback-notes.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 it('logs one line per model about an execution provider fallback once the log is open', () => {
   const notes = providerFallbackNotes();

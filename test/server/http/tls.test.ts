@@ -12,7 +12,7 @@ import { ConfigError, readConfig } from '../../../server/config/config.ts';
 import { openTls, trustAdvice } from '../../../server/tls/credentials.ts';
 import { devCertificate, devCertificatePaths } from '../../../server/tls/dev-certificate.ts';
 import { record, serve } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 let folder: string;
 beforeEach(async () => void (folder = testFolder()));

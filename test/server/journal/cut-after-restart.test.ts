@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 describe('a client of a restarted server whose line is cut again at once', () => {
   /** A stored session that another server process left behind, with one item. */

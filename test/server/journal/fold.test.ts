@@ -8,7 +8,7 @@ import { JournalFile, readJournal } from '../../../server/journal/journal-file.t
 import { Journal } from '../../../server/journal/journal.ts';
 import { createdIn, type JournalLine } from '../../../server/journal/lines.ts';
 import { restore } from '../../../server/journal/restore.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const ids = fc.constantFrom('a', 'b', 'c', 'd');
 const replyIds = fc.constantFrom('r', 's');

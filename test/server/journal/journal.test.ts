@@ -10,7 +10,7 @@ import { messagesOf } from '../../../server/session/history/participants.ts';
 import { calmFeelings } from '../../../agents/feelings.ts';
 import { recordConnection } from '../../rigs/connection-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 async function journal(): Promise<{ file: string; journal: Journal }> {
   const file = path.join(testFolder(), 'a.jsonl');

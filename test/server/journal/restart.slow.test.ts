@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort, loadServer } from '../../rigs/kill-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 interface Event extends Record<string, any> {
   readonly type: string;

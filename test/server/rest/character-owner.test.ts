@@ -5,7 +5,7 @@ import { loadCharacter } from '../../../characters/character.ts';
 import { blankPng } from '../../../characters/tavern/png.ts';
 import { cards } from '../../characters/tavern-cards.ts';
 import { serve } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const [maker, other] = ['key-of-the-first-account', 'key-of-the-other-account'];
 const card = JSON.stringify(cards['V3, every field']);

@@ -10,7 +10,7 @@ import { fakeEngines } from '../../fakes/engines.ts';
 import { openChatServer, says } from '../../fakes/servers/chat-server.ts';
 import { openEngineServer } from '../../fakes/servers/engine-server.ts';
 import { serve } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 

@@ -8,7 +8,7 @@ import { hashOf } from '../../../voices/runtime/files.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { openWeightsServer, weightsOf } from '../../fakes/models/weights-server.ts';
 import { serve } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 const weights = weightsOf(20_000);

@@ -10,7 +10,7 @@ import { fakeEngines } from '../../fakes/engines.ts';
 import { scriptedSpeakerEncoder } from '../../fakes/scripted-speaker-encoder.ts';
 import { tone } from '../../fakes/vad.ts';
 import { characters, serve } from '../../rigs/serve-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const folder = testFolder();
 const wavPath = path.join(folder, 'alice.wav');

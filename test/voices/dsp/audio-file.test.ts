@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AudioFileError, readAudioFile, type AudioFileOptions } from '../../../voices/dsp/audio-file.ts';
 import { wavBytes, writeWav } from '../../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 let folder: string;
 const at = (name: string) => join(folder, name);

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chooseFfmpeg } from '../../../voices/dsp/ffmpeg.ts';
 import { writeWav } from '../../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const programPath = process.env['PATH'] ?? '';
 const system = await chooseFfmpeg(programPath);

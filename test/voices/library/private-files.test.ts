@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openVoiceStore } from '../../../voices/library/store.ts';
 import { makeDataDir } from '../../../server/config/data-dir.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 it('recordings of voices and what is told about them are readable by their owner alone', async () => {
   const parent = testFolder();

@@ -8,7 +8,7 @@ import { findInstalled, verifyModel } from '../../../voices/models/installed.ts'
 import { takeProcessLock } from '../../../voices/runtime/process-lock.ts';
 import { removeModel } from '../../../voices/models/pull.ts';
 import { modelOf, openModelRig, weights, type ModelRig } from './model-rig.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 /** A `.tar.bz2` with these files, made by the system's tar. */
 async function archiveOf(files: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<Buffer> {

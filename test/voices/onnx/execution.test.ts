@@ -12,7 +12,7 @@ import {
 } from '../../../voices/onnx/execution.ts';
 import { openModelSession, type CreateSession } from '../../../voices/onnx/model-session.ts';
 import { openSilero } from '../../../voices/vads/silero.ts';
-import { testFolder } from '../../rigs/test-folder.ts';
+import { testFolder } from '../../fakes/test-folder.ts';
 
 const plan = (changes: Partial<ExecutionPlan> = {}): void =>
   planExecution({ order: ['cuda', 'webgpu', 'cpu'], models: {}, ...changes });
