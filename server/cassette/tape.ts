@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { EngineError, type EngineErrorCode } from '../../voices/engine.ts';
 import { ConfigError } from '../config/config.ts';
+import { sorted } from '../protocol/sorted-json.ts';
 
 /** Version of the format, in the first line of a file. */
 const version = 1;
@@ -57,11 +58,7 @@ export function notRecorded(engine: string, file = 'the cassette'): EngineError 
 
 /** Returns the hash of a request; the order of fields does not matter. */
 export function keyOf(...request: readonly unknown[]): string {
-  const sorted = (_name: string, value: unknown): unknown =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : value;
-  return createHash('sha256').update(JSON.stringify(request, sorted)).digest('base64url');
+  return createHash('sha256').update(sorted(request)).digest('base64url');
 }
 
 function write(file: string, line: object): void {

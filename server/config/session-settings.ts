@@ -19,6 +19,13 @@ export const sessionSettings = {
       help: 'PostgreSQL 14 or later for memories, in place of a file, so that several nodes share them',
       more: 'See [Operations](OPERATIONS.md).',
     }),
+  saveKey: text.optional().register(facts, {
+    value: 'KEY',
+    secret: true,
+    shown: 'DRAMATIS_CLUSTER_KEY, or one made in the data folder',
+    help: 'key that signs the saves of games, so that no player changes them',
+    more: 'See [Saves](PROTOCOL.md#saves).',
+  }),
   resumeGraceSeconds: numeric(z.number().min(0).max(3_600))
     .default(60)
     .register(facts, { help: 'how long a disconnected client may resume its session' }),

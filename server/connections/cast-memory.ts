@@ -1,4 +1,5 @@
 import type { Character } from '../../characters/character.ts';
+import type { RestoredSession } from '../journal/restore.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { SessionMemory } from '../memory/session-memory.ts';
 import type { OpenedSession } from '../realtime/connection.ts';
@@ -7,6 +8,7 @@ import { sessionIn, type WireSession } from '../realtime/wire-session.ts';
 import type { SessionListener } from '../session/contract/events.ts';
 import type { MessageItem } from '../session/contract/item.ts';
 import type { SessionParts } from '../session/session.ts';
+import { followState, type UserState } from './user-state.ts';
 
 interface CastMemoryParts {
   readonly memories: Memories;
@@ -16,9 +18,7 @@ interface CastMemoryParts {
   readonly characters: ReadonlyMap<string, Character>;
   readonly told: Parameters<Memories['follow']>[2];
   /** A session that is restored, with the unfinished replies of the previous process. */
-  readonly restored?:
-    | { readonly session: WireSession | undefined; readonly openReplies: readonly { item: MessageItem | undefined }[] }
-    | undefined;
+  readonly restored?: Pick<RestoredSession, 'session' | 'openReplies' | 'world'> | undefined;
 }
 
 /** The memories of all characters of one session, each with what it has itself heard; a scene has none. */
@@ -33,6 +33,7 @@ export function followCast({ memories, owner, opened, characters, told, restored
   let present = castIdOf(restored?.session, opened.id);
   let session: OpenedSession | undefined;
   let user: string | undefined;
+  let state: UserState | undefined;
   /** What was said before a character came is not its memory; `openReplies`: it was there from the start. */
   const join = (openReplies?: readonly MessageItem[]): void => {
     const character = present === opened.id ? opened : characters.get(present);
@@ -48,17 +49,28 @@ export function followCast({ memories, owner, opened, characters, told, restored
     present = castIdOf({ x_dramatis }, opened.id);
     for (const memory of known.values()) memory.nameUser(user);
     join();
+    state?.follow(user, present, false);
   };
   return {
-    recall: async (history, options) => (await known.get(present)?.recall(history, options)) ?? [],
+    async recall(history, options) {
+      await state?.ready;
+      return (await known.get(present)?.recall(history, options)) ?? [];
+    },
     begin(begun) {
       user = begun.session.x_dramatis.user ?? undefined;
       session = begun;
       join(restored?.openReplies.flatMap(({ item }) => item ?? []) ?? []);
+      if (memories.state === 'on') {
+        const { store } = memories;
+        const { onFault } = told;
+        state = followState({ store, owner, world: restored?.world, restore: begun.restore, onFault });
+        state.follow(user, present, restored !== undefined);
+      }
       return {
         note(event) {
           if (event.type === 'updated') changeTo(sessionIn(event));
-          const writes = [...known].flatMap(([id, memory]) => memory.note(event, id !== present) ?? []);
+          const turns = [...known].flatMap(([id, memory]) => memory.note(event, id !== present) ?? []);
+          const writes = [...turns, ...[state?.note(event) ?? []].flat()];
           return writes.length === 0 ? undefined : Promise.all(writes).then(() => undefined);
         },
         async end() {

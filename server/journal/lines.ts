@@ -21,7 +21,7 @@ const action = z.object({
 const cue = z.object({ kind: z.enum(cueKinds), text: z.string(), startMs: z.number(), action: action.optional() });
 
 /** A change of the world of the client's game. */
-const worldChange = z.object({
+export const worldChange = z.object({
   set: z.record(z.string(), z.string()).optional(),
   unset: z.array(z.string()).optional(),
   objects: z
@@ -85,7 +85,8 @@ export const journalVersion = 3;
 /** Phrases of a reply that count: the client may lack the end of the last but one. */
 export const keptPhrases = 2;
 
-const feelings = z.object({
+/** Feelings of one character. */
+export const keptFeelings = z.object({
   emotions: z.record(z.enum(basicEmotions), z.number()),
   intimacy: z.number(),
 });
@@ -155,7 +156,7 @@ export const lineSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('heard'), replyId: z.string(), heardMs: z.number() }),
   /** Feelings of each speaker when a reply has ended; the id of a character that is alone is empty. */
-  z.object({ type: z.literal('felt'), feelings: z.record(z.string(), feelings) }),
+  z.object({ type: z.literal('felt'), feelings: z.record(z.string(), keptFeelings) }),
   z.object({ type: z.literal('ended'), replyId: z.string(), item: keptMessage.optional() }),
   z.object({
     type: z.literal('truncated'),

@@ -37,6 +37,11 @@ export const limits = {
     unit: 'bytes',
     reason: 'client secrets of one account: half, so that no account takes the room of the others',
   },
+  saveBytes: {
+    value: 16 * 2 ** 20,
+    unit: 'bytes',
+    reason: 'a save of one user: some 30,000 turns, parsed and checked in 0.3 s',
+  },
   failedKeys: {
     value: 30,
     unit: 'failures',

@@ -10,6 +10,7 @@ import type {
 } from '../session/contract/events.ts';
 import type { Item } from '../session/contract/item.ts';
 import type { Bounds, Ports } from '../session/contract/ports.ts';
+import type { Cast } from '../session/contract/responder.ts';
 import type { Conversation } from '../session/history/conversation.ts';
 import { Session, type SessionEngines, type SessionParts } from '../session/session.ts';
 import { betaStart, toBeta } from './beta.ts';
@@ -63,6 +64,8 @@ export interface OpenedSession {
   readonly id: string;
   readonly conversation: Conversation;
   readonly session: WireSession;
+  /** See `Session.restore`. */
+  readonly restore: Session['restore'];
 }
 
 /** A client of OpenAI Realtime (GA): client events in, server events out, a session between. */
@@ -95,20 +98,17 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   let wire = restored?.session ?? sessionToStart(parts, id);
   let casting = castingToStart(parts.casting, restored?.session, castScene);
   const session = new Session({
+    ...sessionPartsOf(parts, peer),
     ...castOf(casting, client),
-    ...parts.engines,
-    ...parts.bounds,
-    ...parts.ports,
-    stopsAtOnce: client.holds === true,
-    probeLine: peer.probe && ((answered) => peer.probe?.(answered)),
     settings: settingsOf(wire, casting.character),
-    items: restored?.items,
-    before: restored?.beforeScene,
-    feelings: restored?.feelings,
-    world: restored?.world,
-    recall: parts.recall,
   });
-  const listeners = parts.listen?.({ id, conversation: session.conversation, session: wire }) ?? [];
+  const listeners =
+    parts.listen?.({
+      id,
+      conversation: session.conversation,
+      session: wire,
+      restore: (state) => session.restore(state),
+    }) ?? [];
   const toClient = clientListener(wire, client, peer);
   if (restored === undefined) toClient.tell({ type: 'session.created', session: echoOf(wire) });
   const delivered = deliver(session, listeners, toClient, parts.ports);
@@ -147,6 +147,25 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     },
     away: (isAway) => session.away(isAway),
     close: () => session.close(),
+  };
+}
+
+/** Returns the parts of the session engine that do not depend on its participants. */
+function sessionPartsOf(
+  { engines, bounds, ports, client, restored, recall }: ConnectionParts,
+  peer: Peer,
+): Omit<SessionParts, keyof Cast | 'settings'> {
+  return {
+    ...engines,
+    ...bounds,
+    ...ports,
+    stopsAtOnce: client.holds === true,
+    probeLine: peer.probe && ((answered) => peer.probe?.(answered)),
+    items: restored?.items,
+    before: restored?.beforeScene,
+    feelings: restored?.feelings,
+    world: restored?.world,
+    recall,
   };
 }
 

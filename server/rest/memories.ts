@@ -38,15 +38,7 @@ const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 4
  */
 export function addMemories(app: FastifyInstance, memories: Memories, auth: AuthGuard): void {
   const guard = { onRequest: auth.member };
-  const serve: Serve = (act) => async (request, reply) => {
-    try {
-      return await reply.header('cache-control', 'no-store').send(await act(request, askedIn(request, auth), reply));
-    } catch (fault) {
-      if (fault instanceof Refused) return sendRefusal(reply, fault.refusal);
-      if (!(fault instanceof MemoryError)) throw fault;
-      return sendProblem(reply, statuses[fault.code], { code: fault.code, message: fault.message });
-    }
-  };
+  const serve = serveUsers(auth);
 
   app.get(
     '/v1/memories',
@@ -89,6 +81,19 @@ export function addMemories(app: FastifyInstance, memories: Memories, auth: Auth
     }),
   );
   addOne(app, memories, guard, serve);
+}
+
+/** Returns the function that answers requests about one user, and turns what is thrown into responses. */
+export function serveUsers(auth: AuthGuard): Serve {
+  return (act) => async (request, reply) => {
+    try {
+      return await reply.header('cache-control', 'no-store').send(await act(request, askedIn(request, auth), reply));
+    } catch (fault) {
+      if (fault instanceof Refused) return sendRefusal(reply, fault.refusal);
+      if (!(fault instanceof MemoryError)) throw fault;
+      return sendProblem(reply, statuses[fault.code], { code: fault.code, message: fault.message });
+    }
+  };
 }
 
 type Serve = (
@@ -141,7 +146,7 @@ interface Asked {
 }
 
 /** Thrown inside a route; `serve` turns it into a response. */
-class Refused extends Error {
+export class Refused extends Error {
   readonly refusal: Refusal;
 
   constructor(refusal: Refusal) {

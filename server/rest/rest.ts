@@ -10,6 +10,7 @@ import { addCharacters } from './characters.ts';
 import { addChat } from './chat.ts';
 import { addLlm } from './llm.ts';
 import { addMemories } from './memories.ts';
+import { addSaves } from './saves.ts';
 import { addSpeech } from './speech.ts';
 import { addTranscriptions, uploadLimits } from './transcriptions.ts';
 import { addModels } from './models.ts';
@@ -44,7 +45,10 @@ export async function addRest(
   addVoices(app, parts.config, auth);
   addLlm(app, parts, auth);
   addModels(app, parts, auth);
-  if (parts.memories !== undefined) addMemories(app, parts.memories, auth);
+  if (parts.memories !== undefined) {
+    addMemories(app, parts.memories, auth);
+    addSaves(app, { ...parts, memories: parts.memories }, auth);
+  }
 }
 
 /**

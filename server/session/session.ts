@@ -5,6 +5,7 @@ import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Item } from './contract/item.ts';
 import type { Cast } from './contract/responder.ts';
+import type { SavedState } from './contract/saved-state.ts';
 import type { ProbeLine } from './input/silence.ts';
 import type { ListeningInput } from './input/utterance.ts';
 import { type SpeakingInput, Speaking } from './output/speaking.ts';
@@ -129,6 +130,18 @@ export class Session {
   /** Queues a command. Commands take effect in the order in which they are sent. */
   send(command: SessionCommand): void {
     this.#microphone.send(command);
+  }
+
+  /** Goes on with the state of earlier sessions; what the client has told of its world by now stays. Settles when it has. */
+  restore({ feelings, world }: SavedState): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const run = (): void => {
+      this.#participants.moods.restore(feelings);
+      if (world !== undefined) this.#tell({ type: 'world-taken', ...this.#game().restore(world) });
+      resolve();
+    };
+    this.#inputs.push({ type: 'due', run });
+    return promise;
   }
 
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */

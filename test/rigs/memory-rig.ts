@@ -78,7 +78,7 @@ async function emptiedDatabase(): Promise<string> {
   await client.connect();
   const { rows } = await client.query("SELECT to_regclass('turns') IS NOT NULL AS is_used");
   if (rows[0]?.is_used === true)
-    await client.query('TRUNCATE turns, facts, summaries, points, claims RESTART IDENTITY');
+    await client.query('TRUNCATE turns, facts, summaries, states, points, claims RESTART IDENTITY');
   await client.end();
   return url;
 }

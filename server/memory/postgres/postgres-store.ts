@@ -22,7 +22,7 @@ const claimSeconds = 90;
 /** For a copy of all memories, hours of talk of many users. */
 const copyMs = 3_600_000;
 
-const tables = ['turns', 'facts', 'summaries'] as const;
+const tables = ['turns', 'facts', 'summaries', 'states'] as const;
 /** Nobody else writes, and what is read is of one moment. */
 const lockTables = `LOCK TABLE ${tables.join(', ')}, points IN EXCLUSIVE MODE`;
 
@@ -79,6 +79,10 @@ export async function openPostgresStore(parts: PostgresParts): Promise<PostgresS
     record: writing('record', recordMs * patience),
     keepEmbedding: writing('keepEmbedding'),
     correct: writing('correct'),
+    keepState: writing('keepState', recordMs * patience),
+    load: writing('load'),
+    states: reading('states', recallMs * patience),
+    saved: (person, only) => link.transaction(lockOf([person]), operations.saved(person, only), requestMs),
     remove: writing('remove'),
     recall: reading('recall', recallMs * patience),
     standing: reading('standing', recallMs * patience),
@@ -104,7 +108,10 @@ function waysOf(link: Link) {
       (...args: ArgsOf<Name>): Promise<ResultOf<Name>> =>
         link.read(stepsOf(name, args), withinMs),
     writing:
-      <Name extends 'record' | 'correct' | 'remove' | 'keepEmbedding'>(name: Name, withinMs = requestMs) =>
+      <Name extends 'record' | 'correct' | 'remove' | 'keepEmbedding' | 'keepState' | 'load'>(
+        name: Name,
+        withinMs = requestMs,
+      ) =>
       (...args: ArgsOf<Name>): Promise<ResultOf<Name>> => {
         const [person] = args;
         const begin = typeof person === 'string' ? '' : lockOf([person]);
@@ -121,7 +128,7 @@ async function erase(link: Link, person: UserKey, character?: string): Promise<n
   } while (erased > 0);
   await link.read(run('DELETE FROM claims WHERE owner = ? AND "user" = ?', person.owner, person.user), requestMs);
   // Outside a transaction. Rows also live on in the log, in replicas and in backups, until these expire.
-  await link.use(vacuumMs, (client) => client.query('VACUUM turns, facts, summaries, points, claims'));
+  await link.use(vacuumMs, (client) => client.query('VACUUM turns, facts, summaries, states, points, claims'));
   return count;
 }
 

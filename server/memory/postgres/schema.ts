@@ -42,6 +42,13 @@ export const migrations: readonly Migration[] = [
        PRIMARY KEY (owner, "user", character))`,
     ],
   },
+  {
+    worksWith: 1,
+    sql: [
+      `CREATE TABLE states (${id}, ${whose}, name TEXT NOT NULL, value TEXT NOT NULL, at BIGINT NOT NULL,
+       UNIQUE (owner, "user", character, name))`,
+    ],
+  },
 ];
 
 /** Any number that nothing else in the database locks. */

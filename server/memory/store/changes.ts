@@ -1,5 +1,6 @@
 import { MemoryError, type MemoryKey, type Correction, type MemoryRecord, type UserKey } from './record.ts';
 import { ofMemoryKey, ofUser, partsOf } from './rows.ts';
+import { forgetStates, moveStates } from './saved.ts';
 import { all, get, purgeNote, run, unlimited, type Steps } from './steps.ts';
 
 /** Latest turns to summarize again after a summary was dropped; each hundred costs a call of the LLM. */
@@ -78,6 +79,7 @@ export function* forgetOldest({ owner, user, character }: MemoryKey): Steps<void
  * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0 when none are left.
  */
 export function* eraseFrom({ owner, user }: UserKey, character: string, most: number): Steps<number> {
+  yield* forgetStates({ owner, user }, character);
   let count = 0;
   // Summaries last, because one may still be made of the remaining turns until then.
   for (const table of ['facts', 'turns', 'summaries']) {
@@ -116,6 +118,7 @@ export function* moveIn({ owner, user = '' }: UserOrOwnerKey, to: UserOrOwnerKey
       ...target,
       ...whose,
     );
+  yield* moveStates(where, whose, target);
   if (count > 0) yield purgeNote;
   return count;
 }

@@ -14,6 +14,7 @@ const parts = [
   },
   { name: 'facts', table: 'facts', key: 'id', columns: ['id', ...whose, 'turn', 'topic', 'text', 'at', 'corrected'] },
   { name: 'summaries', table: 'summaries', key: 'id', columns: ['id', ...whose, 'text', 'at', 'corrected'] },
+  { name: 'states', table: 'states', key: 'id', columns: ['id', ...whose, 'name', 'value', 'at'] },
   { name: 'embeddings of turns', table: 'points', key: 'turn', columns: ['turn', 'model', 'point'] },
   { name: 'embeddings of facts', table: 'points', key: 'fact', columns: ['fact', 'model', 'point'] },
 ] as const;

@@ -1,4 +1,5 @@
 import { correctIn, eraseFrom, forgetOldest, forgetTurn, moveIn, removeFrom } from './changes.ts';
+import { keepStateIn, loadIn, savedIn, statesIn } from './saved.ts';
 import { embeddingsIn, saveEmbeddingIn } from './embedding-queries.ts';
 import { pageIn } from './exported.ts';
 import type { Correction, FoundFact, MemoryKey, MemoryRecord, Turn, UserKey } from './record.ts';
@@ -195,6 +196,10 @@ export const operations = {
   summary: summaryIn,
   page: pageIn,
   move: moveIn,
+  keepState: keepStateIn,
+  states: statesIn,
+  saved: savedIn,
+  load: loadIn,
   unsummarised: unsummarisedIn,
   /** Returns the turns to be summarized next; undefined if there are none. */
   outgrown: nextSummaryInputIn,

@@ -54,6 +54,16 @@ const migrations: readonly string[] = [
   UPDATE turns SET extracted = summarised;
   CREATE TABLE chores (name TEXT PRIMARY KEY) STRICT;
   `,
+  // State of a user in a game, by name: feelings of a character, the world.
+  `
+  CREATE TABLE states (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    owner TEXT NOT NULL, user TEXT NOT NULL, character TEXT NOT NULL,
+    name TEXT NOT NULL, value TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    UNIQUE (owner, user, character, name)
+  ) STRICT;
+  `,
 ];
 
 /** Migrates a file of any older version; throws if a newer version wrote it. */

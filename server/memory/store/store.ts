@@ -46,6 +46,23 @@ export class MemoryStore {
     return this.#database.perform(operations.summary(...args));
   }
 
+  keepState(...args: ArgsOf<'keepState'>): void {
+    this.#database.transaction(operations.keepState(...args));
+  }
+
+  states(...args: ArgsOf<'states'>): ResultOf<'states'> {
+    return this.#database.perform(operations.states(...args));
+  }
+
+  /** In a transaction: it is of one moment. */
+  saved(...args: ArgsOf<'saved'>): ResultOf<'saved'> {
+    return this.#database.transaction(operations.saved(...args));
+  }
+
+  load(...args: ArgsOf<'load'>): void {
+    this.#database.transaction(operations.load(...args));
+  }
+
   list(...args: ArgsOf<'list'>): ResultOf<'list'> {
     return this.#database.perform(operations.list(...args));
   }

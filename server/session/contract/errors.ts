@@ -166,6 +166,15 @@ export const errorTable = {
     'The memory database cannot be read; conversations continue without it. See the server’s log.',
   ],
   memory_not_found: ['invalid_request_error', 'This user has no memory with this id. It may have been deleted.'],
+  save_invalid: [
+    'invalid_request_error',
+    'This is no save of this server, or it was changed. Load it as it was returned, on a server with the same DRAMATIS_SAVE_KEY.',
+  ],
+  save_too_new: ['invalid_request_error', 'The save was made by a newer version of Dramatis. Update this server.'],
+  save_too_large: [
+    'invalid_request_error',
+    'More is kept of the user than one save may hold. Erase what the game does not need, or copy the database instead.',
+  ],
   user_not_allowed: [
     'invalid_request_error',
     'The session or client secret belongs to another user, or to none. Make a client secret for this user.',

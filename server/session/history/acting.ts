@@ -84,9 +84,10 @@ export class Acting {
   }
 
   /** Continues with a world of which the character has been told before. */
-  restore(world: WorldChange): void {
-    this.world.take(world);
+  restore(saved: WorldChange): WorldTaken & { readonly change: WorldChange } {
+    const taken = this.world.restore(saved);
     this.#known = this.world.latest;
+    return { id: undefined, ...taken, respond: 'silent' };
   }
 
   /** Takes a change of the world, or reports why it is not possible. */

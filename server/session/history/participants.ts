@@ -83,6 +83,12 @@ export class Moods {
     for (const [id, felt] of Object.entries(feelings ?? {})) this.#feelings.set(id, felt);
   }
 
+  /** Takes over the feelings of an earlier session, of those who are present. */
+  restore(feelings: CastFeelings): void {
+    this.#rest();
+    for (const [id, felt] of Object.entries(feelings ?? {})) if (this.#feelings.has(id)) this.#feelings.set(id, felt);
+  }
+
   /** Returns feelings in whole numbers; `hearing`: as if this had just been heard too. An unknown speaker is calm. */
   now(who = alone.id, hearing?: string): Feelings {
     this.#rest();

@@ -79,6 +79,19 @@ export class SessionWorld {
     return { revision: this.#revision, tokens, tokensLeft: mostTokens - tokens, droppedEvents };
   }
 
+  /** Goes on with a world of an earlier session, beneath what this one has by now. Returns what that has added. */
+  restore(saved: WorldChange): TakenChange & { readonly change: WorldChange } {
+    const { events: _told, ...now } = this.asChange();
+    const change = {
+      ...saved,
+      set: { ...saved.set, ...now.set },
+      objects: [...(saved.objects ?? []), ...(now.objects ?? [])],
+    };
+    const taken = this.take(change);
+    if ('code' in taken) return { change: {}, revision: this.#revision, tokens: 0, tokensLeft: 0, droppedEvents: 0 };
+    return { change, ...taken };
+  }
+
   /** Returns the change that makes an empty world this one. */
   asChange(): WorldChange {
     return {

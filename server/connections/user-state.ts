@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { feel } from '../../agents/scene/feel.ts';
+import type { Feelings } from '../../agents/feelings.ts';
+import type { WorldChange } from '../../agents/surroundings.ts';
+import { keptFeelings, worldChange } from '../journal/lines.ts';
+import type { AsyncStore } from '../memory/store/operations.ts';
+import type { MemoryKey } from '../memory/store/record.ts';
+import type { SavedState } from '../session/contract/saved-state.ts';
+import type { SessionEvent } from '../session/contract/events.ts';
+import { worldAfter, type SessionWorld } from '../session/history/session-world.ts';
+
+interface UserStateParts {
+  readonly store: Pick<AsyncStore, 'keepState' | 'states'>;
+  readonly owner: string;
+  /** World of a session that is restored. */
+  readonly world: WorldChange | undefined;
+  /** Puts what was kept into the session; settles once it is in effect. */
+  readonly restore: (state: SavedState) => Promise<void>;
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** What a session keeps of its user beside memories: how each character feels, and the world of the game. */
+export interface UserState {
+  /** Settles when the state of the present user and character is in the session. Never rejects. */
+  readonly ready: Promise<void>;
+  /** Changes the user or the character; `isKnown`: the session has their state already. */
+  follow(user: string | undefined, character: string, isKnown: boolean): void;
+  /** Keeps what an event changes; undefined if it changes nothing. Never rejects. */
+  note(event: SessionEvent): Promise<void> | undefined;
+}
+
+/** State of no character. */
+const ofUser = '';
+
+const feelingsOf = z.union([keptFeelings, z.record(z.string(), keptFeelings)]);
+
+export function followState({ store, owner, world: before, restore, onFault }: UserStateParts): UserState {
+  let bond: MemoryKey | undefined;
+  let world: SessionWorld | undefined = before && worldAfter(undefined, before);
+  let ready = Promise.resolve();
+  const kept = new Map<string, string>();
+  const load = async (of: MemoryKey): Promise<void> => {
+    const states = await store.states(of);
+    if (states.length > 0) await restore(stateIn(states, Date.now()));
+  };
+  const keep = async (of: MemoryKey, name: string, state: unknown): Promise<void> => {
+    const key = `${of.character} ${name}`;
+    const value = JSON.stringify(state);
+    if (kept.get(key) === value) return;
+    kept.set(key, value);
+    await store.keepState(of, { name, value, at: Date.now() }).catch((fault: unknown) => {
+      kept.delete(key);
+      onFault(fault);
+    });
+  };
+  return {
+    get ready() {
+      return ready;
+    },
+    follow(user, character, isKnown) {
+      if (user === undefined || (bond?.user === user && bond.character === character)) return;
+      bond = { owner, user, character };
+      kept.clear();
+      if (!isKnown) ready = load(bond).catch(onFault);
+    },
+    note(event) {
+      if (event.type === 'world-taken') world = worldAfter(world, event.change);
+      if (bond === undefined) return undefined;
+      if (event.type === 'world-taken' && world !== undefined)
+        return keep({ ...bond, character: ofUser }, 'world', world.asChange());
+      if (event.type !== 'reply-ended' || event.item === undefined) return undefined;
+      return keep(bond, 'feelings', event.end.castFeelings ?? event.end.feelings);
+    },
+  };
+}
+
+/** Returns the state of a session from what was kept. Feelings fade while nobody talks. */
+function stateIn(states: Awaited<ReturnType<AsyncStore['states']>>, nowMs: number): SavedState {
+  const found = (name: string) => states.find((state) => state.name === name);
+  const [felt, world] = [found('feelings'), found('world')];
+  const feelings = felt && feelingsOf.safeParse(JSON.parse(felt.value)).data;
+  const rested = ({ emotions, intimacy }: Feelings): Feelings =>
+    feel({ emotions, intimacy }, { type: 'time', ms: nowMs - (felt?.at ?? nowMs) });
+  const byId =
+    feelings && ('emotions' in feelings ? { '': feelings as Feelings } : (feelings as Record<string, Feelings>));
+  return {
+    feelings: byId && Object.fromEntries(Object.entries(byId).map(([id, one]) => [id, rested(one)])),
+    world: world && worldChange.safeParse(JSON.parse(world.value)).data,
+  };
+}

@@ -1,0 +1,9 @@
+import type { Feelings } from '../../../agents/feelings.ts';
+import type { WorldChange } from '../../../agents/surroundings.ts';
+
+/** State of earlier sessions with a user, with which a session goes on. */
+export interface SavedState {
+  /** By id of the participant; the id of a character that is alone is empty. */
+  readonly feelings?: Readonly<Record<string, Feelings>> | undefined;
+  readonly world?: WorldChange | undefined;
+}
