@@ -10,8 +10,18 @@ export interface Surroundings {
   readonly actions: readonly string[];
   /** Returns true for text in brackets that names an action on offer. */
   readonly isAction: (inside: string) => boolean;
+  /** How it stands with the user, on the axes of its card; absent if it has none. */
+  readonly relations?: readonly RelationNow[] | undefined;
   /** The reply answers an event, not the user: the character must react, or may keep silent. */
   readonly reacts?: 'must' | 'may' | undefined;
+}
+
+/** A relation to the user: -100 to 100. */
+export interface RelationNow {
+  readonly axis: string;
+  readonly value: number;
+  /** Meaning of a high value. */
+  readonly about?: string | undefined;
 }
 
 /** Returns the surroundings of the character with this id. */
@@ -42,4 +52,6 @@ export interface WorldEvent {
   readonly text: string;
   /** Ids of the characters that noticed it; all if absent. */
   readonly seenBy?: readonly string[] | undefined;
+  /** Changes of feelings, by their names, and of relations, by their axes. */
+  readonly feel?: Readonly<Record<string, number>> | undefined;
 }

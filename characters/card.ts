@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { emotions } from './emotion.ts';
+import { relationAxis, relationRange } from './relations.ts';
 import { maxCardKeys, maxCardPatternInstructions, maxCardPatterns } from './limits.ts';
 import { patternInstructions, patternProblem } from './lore-pattern.ts';
 
@@ -145,6 +146,12 @@ export const cardSchema = z.strictObject({
   scenario: ownText.optional(),
   /** The card author's instructions to the model. They never override our rules. */
   directions: z.strictObject({ before: ownText.optional(), after: ownText.optional() }).optional(),
+  /** Axes on which it stands with the user in a game, such as trust. */
+  relations: z
+    .array(relationAxis)
+    .max(8)
+    .refine((all) => new Set(all.map(({ axis }) => axis)).size === all.length, 'two axes have the same name')
+    .optional(),
   lorebook: lorebook.default([]),
   loreReading: loreReading.prefault({}),
   voice: z.strictObject({
@@ -203,8 +210,14 @@ export const dialoguePairSchema = z.strictObject({
   language: language.optional(),
   /** Emotion of the reply, if clear. */
   emotion: z.enum(emotions).optional(),
-  /** In a game: states of the world that the line asks for, and words of an event that it reacts to. */
-  when: z.strictObject({ state: z.record(z.string(), z.string()).optional(), event: shortText.optional() }).optional(),
+  /** In a game: states of the world and relations that the line asks for, and words of an event that it reacts to. */
+  when: z
+    .strictObject({
+      state: z.record(z.string(), z.string()).optional(),
+      relation: relationRange.optional(),
+      event: shortText.optional(),
+    })
+    .optional(),
 });
 
 /** One example exchange; see the schema. */

@@ -9,6 +9,8 @@ export type FeltEvent =
   | { readonly type: 'said'; readonly emotion: Emotion }
   /** Somebody interrupts the character. */
   | { readonly type: 'interrupted' }
+  /** Something happens to the character: changes by name, others than its feelings are left aside. */
+  | { readonly type: 'happened'; readonly change: Readonly<Record<string, number>> }
   | { readonly type: 'time'; readonly ms: number };
 
 /** Half-life of a deviation from calm: one minute for emotions, twenty for intimacy. */
@@ -68,6 +70,8 @@ export function feel(feelings: Feelings, event: FeltEvent): Feelings {
         .reduce((state, [, change]) => moved(state, change), moved(feelings, { intimacy: 0.1 }));
     case 'said':
       return moved(feelings, ownWords[event.emotion]);
+    case 'happened':
+      return moved(feelings, event.change);
     case 'interrupted':
       return moved(feelings, { anger: 1, surprise: 0.5, intimacy: -0.2 });
     case 'time': {

@@ -36,10 +36,18 @@ export function worldLine({ character, history, userMessage, around }: Situated)
   return best !== undefined && best.fit >= leastFit ? best.pair : undefined;
 }
 
-function holds({ when = {} }: DialoguePair, { states, news }: Surroundings): boolean {
-  const { state = {}, event } = when;
+type Range = NonNullable<NonNullable<DialoguePair['when']>['relation']>[string];
+
+function holds({ when = {} }: DialoguePair, { states, news, relations = [] }: Surroundings): boolean {
+  const { state = {}, relation = {}, event } = when;
+  const isInRange = ([axis, { min = -Infinity, max = Infinity }]: [string, Range]): boolean =>
+    relations.some((now) => now.axis === axis && now.value >= min && now.value <= max);
   const areSo = Object.entries(state).every(([name, value]) => states.get(name)?.toLowerCase() === value.toLowerCase());
-  return areSo && (event === undefined || news.some((text) => hasWords(text, event)));
+  return (
+    areSo &&
+    Object.entries(relation).every(isInRange) &&
+    (event === undefined || news.some((text) => hasWords(text, event)))
+  );
 }
 
 function hasWords(text: string, words: string): boolean {

@@ -44,12 +44,16 @@ export function followCast({ memories, owner, opened, characters, told, restored
     known.set(present, memory);
     memory.begin({ id: session.id, conversation: session.conversation, user, openReplies });
   };
+  const presentIds = (): string[] => {
+    const cast = (present === opened.id ? opened : characters.get(present))?.stage?.cast ?? [];
+    return [present, ...cast.map(({ id }) => id)];
+  };
   const changeTo = ({ x_dramatis }: WireSession): void => {
     user = x_dramatis.user ?? undefined;
     present = castIdOf({ x_dramatis }, opened.id);
     for (const memory of known.values()) memory.nameUser(user);
     join();
-    state?.follow(user, present, false);
+    state?.follow(user, presentIds(), false);
   };
   return {
     async recall(history, options) {
@@ -64,7 +68,7 @@ export function followCast({ memories, owner, opened, characters, told, restored
         const { store } = memories;
         const { onFault } = told;
         state = followState({ store, owner, world: restored?.world, restore: begun.restore, onFault });
-        state.follow(user, present, restored !== undefined);
+        state.follow(user, presentIds(), restored !== undefined);
       }
       return {
         note(event) {

@@ -132,7 +132,7 @@ function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionPart
   return { casting, castScene: castScenes(character, { ...deps, engines }, allowed) };
 }
 
-const knownExtensions = 'heard binary opus resume hold nod notice cues thoughts visemes phones'.split(' ');
+const knownExtensions = 'heard binary opus resume hold nod notice cues thoughts visemes phones relations'.split(' ');
 
 /** Our own fields in `session.created`: the user, the character, extensions, and the resume token if any. */
 function aboutSession(options: SessionOptions, { engines, voiceWatch, caller }: SessionDeps): Record<string, unknown> {

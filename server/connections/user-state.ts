@@ -23,14 +23,16 @@ interface UserStateParts {
 export interface UserState {
   /** Settles when the state of the present user and character is in the session. Never rejects. */
   readonly ready: Promise<void>;
-  /** Changes the user or the character; `isKnown`: the session has their state already. */
-  follow(user: string | undefined, character: string, isKnown: boolean): void;
+  /** Changes the user or the characters, the first of them the scene if it is one; `isKnown`: the session has their state. */
+  follow(user: string | undefined, characters: readonly string[], isKnown: boolean): void;
   /** Keeps what an event changes; undefined if it changes nothing. Never rejects. */
   note(event: SessionEvent): Promise<void> | undefined;
 }
 
 /** State of no character. */
 const ofUser = '';
+
+const valuesOf = z.record(z.string(), z.number());
 
 const feelingsOf = z.union([keptFeelings, z.record(z.string(), keptFeelings)]);
 
@@ -39,8 +41,9 @@ export function followState({ store, owner, world: before, restore, onFault }: U
   let world: SessionWorld | undefined = before && worldAfter(undefined, before);
   let ready = Promise.resolve();
   const kept = new Map<string, string>();
-  const load = async (of: MemoryKey): Promise<void> => {
-    const states = await store.states(of);
+  const related = new Map<string, Record<string, number>>();
+  const load = async (of: MemoryKey, characters: readonly string[]): Promise<void> => {
+    const states = await store.states(of, characters);
     if (states.length > 0) await restore(stateIn(states, Date.now()));
   };
   const keep = async (of: MemoryKey, name: string, state: unknown): Promise<void> => {
@@ -57,15 +60,20 @@ export function followState({ store, owner, world: before, restore, onFault }: U
     get ready() {
       return ready;
     },
-    follow(user, character, isKnown) {
+    follow(user, characters, isKnown) {
+      const [character = ''] = characters;
       if (user === undefined || (bond?.user === user && bond.character === character)) return;
       bond = { owner, user, character };
       kept.clear();
-      if (!isKnown) ready = load(bond).catch(onFault);
+      if (!isKnown) ready = load(bond, characters).catch(onFault);
     },
     note(event) {
       if (event.type === 'world-taken') world = worldAfter(world, event.change);
+      if (event.type === 'relation')
+        related.set(event.character, { ...related.get(event.character), [event.axis]: event.value });
       if (bond === undefined) return undefined;
+      if (event.type === 'relation')
+        return keep({ ...bond, character: event.character }, 'relations', related.get(event.character));
       if (event.type === 'world-taken' && world !== undefined)
         return keep({ ...bond, character: ofUser }, 'world', world.asChange());
       if (event.type !== 'reply-ended' || event.item === undefined) return undefined;
@@ -76,6 +84,10 @@ export function followState({ store, owner, world: before, restore, onFault }: U
 
 /** Returns the state of a session from what was kept. Feelings fade while nobody talks. */
 function stateIn(states: Awaited<ReturnType<AsyncStore['states']>>, nowMs: number): SavedState {
+  const related = states.flatMap(({ character, name, value }) => {
+    const values = name === 'relations' ? valuesOf.safeParse(JSON.parse(value)).data : undefined;
+    return values === undefined ? [] : [[character, values] as const];
+  });
   const found = (name: string) => states.find((state) => state.name === name);
   const [felt, world] = [found('feelings'), found('world')];
   const feelings = felt && feelingsOf.safeParse(JSON.parse(felt.value)).data;
@@ -85,6 +97,7 @@ function stateIn(states: Awaited<ReturnType<AsyncStore['states']>>, nowMs: numbe
     feelings && ('emotions' in feelings ? { '': feelings as Feelings } : (feelings as Record<string, Feelings>));
   return {
     feelings: byId && Object.fromEntries(Object.entries(byId).map(([id, one]) => [id, rested(one)])),
+    relations: Object.fromEntries(related),
     world: world && worldChange.safeParse(JSON.parse(world.value)).data,
   };
 }

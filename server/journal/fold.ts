@@ -28,6 +28,8 @@ interface Folded {
   told: Line<'told'>[];
   /** Changes of the world. */
   worlds: Line<'world'>[];
+  /** The last line of each relation. */
+  readonly relations: Map<string, Line<'relation'>>;
   readonly items: FoldedItem[];
   readonly byId: Map<string, FoldedItem>;
   /** Lines of replies that have not ended, by reply. */
@@ -51,6 +53,7 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     felt: undefined,
     told: [],
     worlds: [],
+    relations: new Map(),
     items: [],
     byId: new Map(),
     replies: new Map(),
@@ -72,6 +75,7 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     ...standing,
     ...settings,
     ...worlds,
+    ...folded.relations.values(),
     ...(felt === undefined ? [] : [felt]),
     ...[...replies.values()].flat(),
     ...lately,
@@ -92,6 +96,9 @@ function take(folded: Folded, line: JournalLine): void {
       return;
     case 'world':
       folded.worlds = merged(folded.worlds, line);
+      return;
+    case 'relation':
+      folded.relations.set(`${line.character} ${line.axis}`, line);
       return;
     case 'taken':
       folded.taken.push(line);

@@ -166,6 +166,7 @@ export const lineSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('deleted'), itemId: z.string() }),
   z.object({ type: z.literal('world'), change: worldChange }),
+  z.object({ type: z.literal('relation'), character: z.string(), axis: z.string(), value: z.number() }),
 ]);
 
 export type JournalLine = z.infer<typeof lineSchema>;
@@ -200,6 +201,8 @@ function changesOf(event: SessionEvent): JournalLine[] {
     case 'reply-cue':
     case 'reply-ended':
       return changesOfReply(event);
+    case 'relation':
+      return [{ type: 'relation', character: event.character, axis: event.axis, value: event.value }];
     case 'world-taken':
       return [{ type: 'world', change: event.change as Extract<JournalLine, { type: 'world' }>['change'] }];
     case 'item-added':

@@ -3,6 +3,7 @@ import type { Feelings } from '../../agents/feelings.ts';
 import type { SecretTerms } from '../protocol/secret-terms.ts';
 import { castIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
+import type { SavedState } from '../session/contract/saved-state.ts';
 import { cutToleranceMs } from '../session/contract/responder.ts';
 import { worldAfter, type SessionWorld } from '../session/history/session-world.ts';
 import { Conversation } from '../session/history/conversation.ts';
@@ -68,6 +69,8 @@ export interface RestoredSession {
   readonly unheard: readonly string[];
   /** The world of the client's game; undefined if it has sent none. */
   readonly world: WorldChange | undefined;
+  /** How the characters stand with the user; undefined if nothing has moved them. */
+  readonly relations: SavedState['relations'];
   /** The reply that is made again, or goes on. */
   readonly reply: ReplyRequest | undefined;
 }
@@ -119,6 +122,7 @@ export function restore(
     sequence,
     openReplies,
     world: world?.asChange(),
+    relations: found.relations,
   };
   return { ...identity, ...state, kept, taken, told, unheard, reply: unheard.length === 0 ? (cut ?? owed) : undefined };
 }
@@ -144,6 +148,7 @@ class Found {
   announced: Set<string> | undefined;
   taken = new Set<number>();
   world: SessionWorld | undefined;
+  relations: RestoredSession['relations'];
   readonly #opened: string;
   #castId: string;
 
@@ -170,9 +175,9 @@ class Found {
       case 'felt':
         this.feelings = line.feelings;
         return;
+      case 'relation':
       case 'world':
-        this.world = worldAfter(this.world, line.change);
-        return;
+        return this.#takeGame(line);
       case 'heard':
         this.heardMs.set(line.replyId, line.heardMs);
         return;
@@ -203,6 +208,15 @@ class Found {
         if (line.itemId === this.lately?.[1]) this.lately = undefined;
         changeItem(this.conversation, line);
     }
+  }
+
+  #takeGame(line: LineOf<'relation' | 'world'>): void {
+    if (line.type === 'world') {
+      this.world = worldAfter(this.world, line.change);
+      return;
+    }
+    const { character, axis, value } = line;
+    this.relations = { ...this.relations, [character]: { ...this.relations?.[character], [axis]: value } };
   }
 
   #takeMark(line: LineOf<'taken' | 'kept' | 'told'>): void {

@@ -75,7 +75,16 @@ export const worldEvent = z.looseObject({
   gone: z.array(id).max(200).optional(),
   attention: id.nullable().optional(),
   events: z
-    .array(z.looseObject({ text: z.string().min(1).max(500), seen_by: z.array(id).max(32).optional() }))
+    .array(
+      z.looseObject({
+        text: z.string().min(1).max(500),
+        seen_by: z.array(id).max(32).optional(),
+        feel: z
+          .record(id, z.number().min(-100).max(100))
+          .refine((changes) => Object.keys(changes).length <= 16, { error: 'more than 16 changes' })
+          .optional(),
+      }),
+    )
     .max(20)
     .optional(),
   respond: responds,

@@ -169,6 +169,14 @@ export const serverEventSchema = z.discriminatedUnion('type', [
     samples: z.number().int().min(0),
   }),
   event('x_dramatis.action_off', { action_id: id, because: z.enum(['unheard', 'barge_in']) }),
+  event('x_dramatis.relation', {
+    character: id,
+    with: z.literal('user'),
+    axis: z.string(),
+    value: z.number().int().min(-100).max(100),
+    change: z.number().int(),
+    because: z.string(),
+  }),
   event('x_dramatis.world_taken', {
     id: id.nullable(),
     revision: z.number().int(),

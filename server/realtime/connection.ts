@@ -55,6 +55,7 @@ interface RestoredState {
   /** Ids of those items that date from before the present participants joined. */
   readonly beforeScene: ReadonlySet<string>;
   readonly feelings?: SessionParts['feelings'];
+  readonly relations?: SessionParts['relations'];
   readonly world?: SessionParts['world'];
   /** The reply that the restart has cut, to be made again or to go on. */
   readonly reply?: ReplyRequest | undefined;
@@ -164,6 +165,7 @@ function sessionPartsOf(
     items: restored?.items,
     before: restored?.beforeScene,
     feelings: restored?.feelings,
+    relations: restored?.relations,
     world: restored?.world,
     recall,
   };

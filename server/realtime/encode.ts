@@ -3,6 +3,7 @@ import type { WireEvent, ServerItem } from '../protocol/server-events.ts';
 import { errorObject } from '../session/contract/errors.ts';
 import type { Problem, SessionEvent } from '../session/contract/events.ts';
 import { type AudioFormat, bytesFromSamples, sampleRateOf, samplesFromBytes, type ReplyPiece } from './audio-format.ts';
+import type { Client } from './peer.ts';
 import { gameEvent } from './wire-game.ts';
 import { echoOf, sessionIn } from './wire-session.ts';
 import { pcm16FromFloats, concatSamples, floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
@@ -11,7 +12,7 @@ import type { WireItem, WireMessage } from '../protocol/client-events.ts';
 import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
 
 /** The parts of a session that the encoder of its conversation needs. */
-export interface KnownSession {
+export interface KnownSession extends Pick<Client, 'relations'> {
   readonly inputFormat: AudioFormat;
   readonly outputFormat: AudioFormat;
 }
@@ -66,7 +67,8 @@ export function conversationEvents(event: ConversationEvent, session: KnownSessi
       return [{ type: 'conversation.item.deleted', item_id: event.itemId }];
     case 'world-taken':
     case 'action-off':
-      return gameEvent(event);
+    case 'relation':
+      return gameEvent(event, session);
     case 'understood':
     case 'marked':
       return [];

@@ -28,6 +28,8 @@ export interface Client {
   readonly notice?: boolean;
   /** It is told the voice similarity of the character's replies. */
   readonly voice?: boolean;
+  /** It is told how the relations of characters to the user change. */
+  readonly relations?: boolean;
   readonly cues?: CuesTold;
   /** It is told the shapes of the mouth, or its sounds in IPA as well; nothing by default. */
   readonly mouth?: 'visemes' | 'phones' | undefined;

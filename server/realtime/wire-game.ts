@@ -3,6 +3,7 @@ import type { WorldChange } from '../../agents/surroundings.ts';
 import type { WireAction, WireOutcome, WireWorld } from '../protocol/game-events.ts';
 import type { WireEvent } from '../protocol/server-events.ts';
 import type { Problem, SessionCommand, SessionEvent } from '../session/contract/events.ts';
+import type { Client } from './peer.ts';
 import { wireSamplesOf } from './wire-visemes.ts';
 
 type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { readonly type: Type }>;
@@ -80,7 +81,7 @@ function changeOf({ set, unset, objects, gone, attention, events }: WireWorld): 
     objects: objects?.map(({ id, name, about, can }) => ({ id, name, about, can })),
     gone,
     attention,
-    events: events?.map(({ text, seen_by: seenBy }) => ({ text, seenBy })),
+    events: events?.map(({ text, seen_by: seenBy, feel }) => ({ text, seenBy, feel })),
   };
 }
 
@@ -106,8 +107,13 @@ export function actionEvent({ replyId, itemId, cue }: EventOf<'reply-cue'>): Wir
   ];
 }
 
-/** Returns the event of a change of the world, or of an action that is withdrawn. */
-export function gameEvent(event: EventOf<'world-taken' | 'action-off'>): WireEvent[] {
+/** Returns the event of a change of the world or of a relation, or of an action that is withdrawn. */
+export function gameEvent(
+  event: EventOf<'world-taken' | 'action-off' | 'relation'>,
+  { relations }: Pick<Client, 'relations'>,
+): WireEvent[] {
+  if (event.type === 'relation')
+    return relations === true ? [{ ...event, type: 'x_dramatis.relation', with: 'user' }] : [];
   if (event.type === 'action-off')
     return [{ type: 'x_dramatis.action_off', action_id: event.actionId, because: event.because }];
   const { id = null, revision, tokens, tokensLeft, droppedEvents, respond } = event;

@@ -25,13 +25,17 @@ export type CastScene = (choice: CastChoice) => Casting | Problem;
 /** Converts to the session engine's participants. */
 export function castOf({ character, responder }: Casting, { nods }: Client): Cast {
   const everyMs = nods === true ? backchannelEveryMs(character.turnTaking) : undefined;
+  const relations = (character.stage?.cast ?? [character]).flatMap(({ id, relations: axes }) =>
+    axes === undefined || axes.length === 0 ? [] : [[id, axes] as const],
+  );
   const speakers = character.stage?.cast.map(({ id, name }) => ({ id, name }));
   return {
     responder,
     languages: character.languages,
     bargeInMs: bargeInMs(character.turnTaking),
     ...(everyMs === undefined ? {} : { nodEveryMs: everyMs }),
-    ...(speakers === undefined ? {} : { speakers }),
+    ...(speakers === undefined ? { id: character.id } : { speakers }),
+    ...(relations.length === 0 ? {} : { axes: Object.fromEntries(relations) }),
   };
 }
 

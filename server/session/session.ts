@@ -52,6 +52,8 @@ export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<
   readonly before?: ReadonlySet<string> | undefined;
   /** Feelings of the participants at the end of its last reply, by id. */
   readonly feelings?: Readonly<Record<string, Feelings>> | undefined;
+  /** How they stood with the user. */
+  readonly relations?: SavedState['relations'];
   /** The world of the client's game in it. */
   readonly world?: WorldChange | undefined;
 }
@@ -85,7 +87,8 @@ export class Session {
     this.#parts = parts;
     this.#settings = parts.settings;
     this.conversation = new Conversation(parts.keptAudioMs, parts.items);
-    this.#participants = new Participants(parts.clock, this.conversation, parts, parts);
+    const emit = (event: SessionEvent): void => this.#tell(event);
+    this.#participants = new Participants(parts.clock, this.conversation, parts, { ...parts, emit });
     const context: SessionContext<SessionInput> = {
       ...parts,
       participants: this.#participants,
@@ -93,7 +96,7 @@ export class Session {
       acting: () => this.#acting,
       settings: () => this.#settings,
       stopsAtOnce: () => parts.stopsAtOnce === true,
-      emit: (event) => this.#tell(event),
+      emit,
       post: (input) => this.#inputs.push(input),
     };
     this.#context = context;
@@ -133,10 +136,11 @@ export class Session {
   }
 
   /** Goes on with the state of earlier sessions; what the client has told of its world by now stays. Settles when it has. */
-  restore({ feelings, world }: SavedState): Promise<void> {
+  restore({ feelings, relations, world }: SavedState): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const run = (): void => {
       this.#participants.moods.restore(feelings);
+      this.#participants.relations?.restore(relations);
       if (world !== undefined) this.#tell({ type: 'world-taken', ...this.#game().restore(world) });
       resolve();
     };
@@ -366,6 +370,7 @@ export class Session {
     if (event.type === 'speech-started' && this.#settings.turnDetection?.interruptsReply === true)
       this.#acting?.interrupt();
     this.events.push(this.#marks.marked(event));
+    this.#participants.relations?.note(event);
   }
 
   #report(problem: Problem | undefined, ref: string | undefined): void {

@@ -210,6 +210,8 @@ export type ConversationItemEvent = FromServer &
     | ServerWarning
     /** A change of the game's world is in effect. */
     | Sent<'x_dramatis.world_taken'>
+    /** How a character stands with the user has changed; needs `x=relations`. */
+    | Sent<'x_dramatis.relation'>
     /** An action that does not take place, or is to stop. */
     | Sent<'x_dramatis.action_off'>
     | { readonly type: 'error'; readonly error: ServerError }

@@ -58,10 +58,11 @@ export function* keepStateIn(
   );
 }
 
-/** Returns the states of a user with one character, and those of no character. */
-export function* statesIn({ owner, user, character }: MemoryKey): Steps<readonly KeptState[]> {
-  const sql = `SELECT character, name, value, at FROM states WHERE ${ofUser} AND character IN ('', ?) ORDER BY character, name`;
-  return yield* all<KeptState>(sql, owner, user, character);
+/** Returns the states of a user with these characters, and those of no character. */
+export function* statesIn(person: UserKey, characters: readonly string[]): Steps<readonly KeptState[]> {
+  const { where, values } = scopeOf(person, characters);
+  const sql = `SELECT character, name, value, at FROM states WHERE ${where} ORDER BY character, name`;
+  return yield* all<KeptState>(sql, ...values);
 }
 
 /** Returns all that is kept of a user; `only`: of these characters, and of none. */

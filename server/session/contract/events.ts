@@ -251,6 +251,15 @@ export type SessionEvent = { readonly taken?: number; readonly kept?: number } &
     }
   /** A change of the world is in effect; `change` is what is new to a session that is restored. */
   | ({ readonly type: 'world-taken'; readonly change: WorldChange } & WorldTaken)
+  /** A character stands with the user otherwise than before; `value`: -100 to 100. */
+  | {
+      readonly type: 'relation';
+      readonly character: string;
+      readonly axis: string;
+      readonly value: number;
+      readonly change: number;
+      readonly because: string;
+    }
   /** An action that was told does not take place, or is to stop. */
   | { readonly type: 'action-off'; readonly actionId: string; readonly because: 'unheard' | 'barge_in' }
   | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string }

@@ -6,6 +6,7 @@ import type { SurroundingsOf } from '../../../agents/surroundings.ts';
 import type { Violation } from '../../../agents/violation.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { AudioFrame } from '../../../voices/audio.ts';
+import type { RelationAxis } from '../../../characters/relations.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
 import type { CallOptions } from '../../../voices/engine.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
@@ -91,6 +92,10 @@ export interface Cast {
   readonly bargeInMs: number;
   /** How long the user may talk until the next pause brings a backchannel by the character; absent: never. */
   readonly nodEveryMs?: number;
+  /** Id of the character, if it is alone. */
+  readonly id?: string;
+  /** Axes on which the characters stand with the user, by id; absent if no card names any. */
+  readonly axes?: Readonly<Record<string, readonly RelationAxis[]>>;
   /** The characters of a scene, each with feelings of its own. */
   readonly speakers?: readonly Speaker[];
 }

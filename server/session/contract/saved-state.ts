@@ -6,4 +6,6 @@ export interface SavedState {
   /** By id of the participant; the id of a character that is alone is empty. */
   readonly feelings?: Readonly<Record<string, Feelings>> | undefined;
   readonly world?: WorldChange | undefined;
+  /** By id of the character, then by axis. */
+  readonly relations?: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined;
 }

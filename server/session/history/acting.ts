@@ -96,6 +96,7 @@ export class Acting {
     if (before !== undefined) return this.#tell({}, before);
     const taken = this.world.take(change);
     if ('code' in taken) return taken;
+    change.events?.forEach((event) => this.#context.participants.feel(event));
     const told = { id, ...taken, respond: this.#wish(respond, floor) };
     if (id !== undefined) keep(this.#taken, id, told);
     return this.#tell(change, told);
@@ -170,11 +171,10 @@ export class Acting {
   act(reply: ActingReply, cues: readonly PlacedCue[], endMs?: number): PlacedCue[] {
     const now: PlacedCue[] = [];
     const atEnd = this.#atEnd.get(reply) ?? [];
-    const isReaction = reply.request.situation === 'event';
     for (const cue of cues) {
       const chosen = cue.kind === 'action' ? this.#chosenIn(cue.text, reply.speaker) : undefined;
       if (chosen === undefined) {
-        if (!isReaction || !isSilence(cue.text)) now.push(cue);
+        if (reply.request.situation !== 'event' || !isSilence(cue.text)) now.push(cue);
       } else if (chosen.offer.when === 'end') atEnd.push(this.#placed(cue, chosen, reply));
       else now.push(this.#tellLater(this.#placed(cue, chosen, reply), chosen.offer, reply));
     }

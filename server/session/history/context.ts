@@ -16,7 +16,7 @@ export interface SessionContext<Input = never> extends Ports, Bounds {
   readonly recall?: ((history: readonly Message[], options: CallOptions) => Promise<readonly string[]>) | undefined;
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
-  readonly participants: Pick<Participants, 'items' | 'moods' | 'cast'>;
+  readonly participants: Pick<Participants, 'items' | 'moods' | 'cast' | 'relations' | 'feel'>;
   /** The client's game; undefined if it has none. */
   readonly acting: () => Acting | undefined;
   /** True if the client falls silent as soon as it is told that a reply is held. */

@@ -6,7 +6,9 @@ import type { Cast } from '../contract/responder.ts';
 import { feel, rounded, type FeltEvent } from '../../../agents/scene/feel.ts';
 import { calmFeelings, type Feelings } from '../../../agents/feelings.ts';
 import { isBrokenOff, nameIn } from '../../../agents/scene/next-speaker.ts';
+import type { WorldEvent } from '../../../agents/surroundings.ts';
 import type { SessionEvent } from '../contract/events.ts';
+import { Relations, type RelationValues } from './relations.ts';
 
 /** The present participants of a session, how they feel, and the items that they know. */
 export class Participants {
@@ -14,6 +16,8 @@ export class Participants {
   readonly #conversation: Conversation;
   #cast: Cast;
   #moods: Moods;
+  #relations: Relations | undefined;
+  readonly #emit: (event: SessionEvent) => void;
   #before: ReadonlySet<string>;
 
   /** `before`: ids of items from before they joined, in a conversation that is continued; `feelings`: those they had. */
@@ -24,13 +28,22 @@ export class Participants {
     {
       before = new Set<string>(),
       feelings,
-    }: { before?: ReadonlySet<string> | undefined; feelings?: CastFeelings } = {},
+      relations,
+      emit = () => undefined,
+    }: {
+      before?: ReadonlySet<string> | undefined;
+      feelings?: CastFeelings;
+      relations?: RelationValues | undefined;
+      emit?: (event: SessionEvent) => void;
+    } = {},
   ) {
     this.#clock = clock;
     this.#conversation = conversation;
     this.#cast = cast;
     this.#before = before;
     this.#moods = new Moods(clock, cast.speakers, this.items, feelings);
+    this.#emit = emit;
+    if (cast.axes !== undefined || relations !== undefined) this.#relations = new Relations(emit, relations).cast(cast);
   }
 
   get cast(): Cast {
@@ -39,6 +52,21 @@ export class Participants {
 
   get moods(): Moods {
     return this.#moods;
+  }
+
+  /** How they stand with the user; absent unless a card names axes. */
+  get relations(): Relations | undefined {
+    return this.#relations;
+  }
+
+  /** Lets an event of the game move the feelings and relations of those who notice it. */
+  feel(event: WorldEvent): void {
+    const { seenBy, feel: change } = event;
+    const present = this.#cast.speakers?.map(({ id }) => [id, id] as const) ?? [
+      [this.#cast.id ?? '', alone.id] as const,
+    ];
+    for (const [id, who] of present) if (change && seenBy?.includes(id) !== false) this.#moods.happen(who, change);
+    this.#relations?.feel(event);
   }
 
   /** The conversation as the participants know it: without what was said before they joined. */
@@ -51,6 +79,8 @@ export class Participants {
     this.#cast = cast;
     this.#before = new Set(this.#conversation.items.map(({ id }) => id));
     this.#moods = new Moods(this.#clock, cast.speakers);
+    if (cast.axes !== undefined || this.#relations !== undefined)
+      this.#relations = (this.#relations ?? new Relations(this.#emit)).cast(cast);
   }
 }
 
@@ -100,6 +130,11 @@ export class Moods {
   get ofCast(): Readonly<Record<string, Feelings>> | undefined {
     if (this.#cast[0] === alone) return undefined;
     return Object.fromEntries(this.#cast.map(({ id }) => [id, this.now(id)]));
+  }
+
+  /** Something of the game happens to one of them. */
+  happen(who: string, change: Readonly<Record<string, number>>): void {
+    this.#move(who, { type: 'happened', change });
   }
 
   note(event: SessionEvent): void {

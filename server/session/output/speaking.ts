@@ -222,7 +222,8 @@ export class Speaking {
 
   async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {
     const { participants, settings, post, recall } = this.#context;
-    const around = { surroundings: this.#context.acting()?.surroundings(reply.request) };
+    const game = this.#context.acting()?.surroundings(reply.request);
+    const around = { surroundings: participants.relations?.within(game) ?? game };
     try {
       const { goesOn } = reply.request;
       // What a restart has cut of this reply is not said before it, but by it.

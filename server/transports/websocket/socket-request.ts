@@ -49,5 +49,6 @@ export function clientOf(extensions: ReadonlySet<string>, beta: boolean): Client
     cues: extensions.has('thoughts') ? 'all' : extensions.has('cues') ? 'visible' : 'none',
     mouth: extensions.has('phones') ? 'phones' : extensions.has('visemes') ? 'visemes' : undefined,
     voice: extensions.has('voice'),
+    relations: extensions.has('relations'),
   };
 }

@@ -106,14 +106,15 @@ describe.skipIf(!hasPostgres)('memories in PostgreSQL', () => {
     const url = await newDatabase();
     const store = await openPostgres(url);
     await store.record(bond, turn('i1', 'Hello.'), [], 0);
-    const old = { sql: [], worksWith: 1 };
+    const from = store.version;
+    const old = Array.from({ length: from }, () => ({ sql: [], worksWith: 1 }));
     const next = { sql: ['ALTER TABLE turns ADD COLUMN mood TEXT'], worksWith: 1 };
     const wrong = {
       sql: ['ALTER TABLE turns DROP COLUMN mood', 'ALTER TABLE nowhere ADD COLUMN x TEXT'],
       worksWith: 3,
     };
-    expect(await store.within((perform) => perform(migrate([old, next])))).toEqual({ from: 1, to: 2 });
-    await expect(store.within((perform) => perform(migrate([old, next, wrong])))).rejects.toThrow('nowhere');
+    expect(await store.within((perform) => perform(migrate([...old, next])))).toEqual({ from, to: from + 1 });
+    await expect(store.within((perform) => perform(migrate([...old, next, wrong])))).rejects.toThrow('nowhere');
     expect(await store.list(bob)).toMatchObject([{ asked: 'Hello.' }]);
   });
 

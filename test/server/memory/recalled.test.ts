@@ -192,7 +192,9 @@ it('migrates a memory file of an older version and keeps its contents', async ()
   store.close();
   const old = new DatabaseSync(file);
   old.exec('ALTER TABLE turns DROP COLUMN corrected; ALTER TABLE turns DROP COLUMN extracted; DROP TABLE chores');
-  old.exec('DROP TRIGGER turns_corrected; DROP TRIGGER facts_corrected; DROP TABLE points; PRAGMA user_version = 1');
+  old.exec(
+    'DROP TRIGGER turns_corrected; DROP TRIGGER facts_corrected; DROP TABLE points; DROP TABLE states; PRAGMA user_version = 1',
+  );
   old.close();
   const again = besides(newStore(file));
   const memory = talk(again, twoTopics());
