@@ -166,8 +166,6 @@ class Found {
       case 'session':
         return this.#takeSession(line);
       case 'sequence':
-        this.sequence = line.upTo;
-        return;
       case 'taken':
       case 'kept':
       case 'told':
@@ -219,8 +217,9 @@ class Found {
     this.relations = { ...this.relations, [character]: { ...this.relations?.[character], [axis]: value } };
   }
 
-  #takeMark(line: LineOf<'taken' | 'kept' | 'told'>): void {
-    if (line.type === 'taken') this.taken.add(line.sequence);
+  #takeMark(line: LineOf<'sequence' | 'taken' | 'kept' | 'told'>): void {
+    if (line.type === 'sequence') this.sequence = line.upTo;
+    else if (line.type === 'taken') this.taken.add(line.sequence);
     else if (line.type === 'kept') {
       this.kept = line.upTo;
       this.taken = new Set([...this.taken].filter((one) => one > line.upTo));
