@@ -94,7 +94,7 @@ export function restore(
   const open = lines.find((line) => line.type === 'open');
   if (open === undefined) return undefined;
   const found = new Found(open);
-  for (const line of lines) found.take(line);
+  for (const line of lines) if (line.type !== 'open') found.take(line);
   const { conversation, session, spoken, heardMs, kept } = found;
   const unended = received && spoken.size === 0 && lacksEnd(found, received) ? found.lately : undefined;
   const openReplies = [...spoken, ...(unended === undefined ? [] : [unended])].map(([replyId, itemId]) => {
@@ -159,10 +159,8 @@ class Found {
     this.kept = (open.version ?? 1) < 2 ? undefined : 0;
   }
 
-  take(line: JournalLine): void {
+  take(line: Exclude<JournalLine, { readonly type: 'open' }>): void {
     switch (line.type) {
-      case 'open':
-        return;
       case 'session':
         return this.#takeSession(line);
       case 'sequence':
