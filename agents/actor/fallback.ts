@@ -52,6 +52,6 @@ export function withFallback(
 }
 
 /** The same reply, with the reason for the fallback. */
-async function* marked(parts: AsyncIterable<ReplyPart>, because: string): AsyncIterable<ReplyPart> {
+export async function* marked(parts: AsyncIterable<ReplyPart>, because: string): AsyncIterable<ReplyPart> {
   for await (const part of parts) yield part.type === 'reply-source' ? { ...part, because } : part;
 }

@@ -10,6 +10,7 @@ import type { Engines } from '../engines/engines.ts';
 import { hashOf, ResumableSessions } from '../transports/websocket/resumable-sessions.ts';
 import { sessionFiles } from '../journal/journal-file.ts';
 import { asyncapiDocument } from '../protocol/asyncapi.ts';
+import { Spending } from '../limits/spending.ts';
 import { limits } from '../protocol/limits.ts';
 import type { Memories } from '../memory/memories.ts';
 import { addTwilio, twilioPath } from '../transports/phone/route.ts';
@@ -75,7 +76,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const relayedAddress = node?.relayedAddress;
   const learnSecret = node?.secrets.learn.bind(node.secrets);
   const auth = createAuthGuard({ learnSecret, config, secrets, sessions, isResumable, relayedAddress, onFailedKey });
-  const shared = { ...parts, resumableSessions, store, sessions, telemetry: bothOf(metrics, parts.tracing) };
+  const spending = new Spending(node && ((...spent) => node.cluster.counts.spend(...spent)));
+  const shared = { ...parts, spending, resumableSessions, store, sessions, telemetry: bothOf(metrics, parts.tracing) };
   await app.register(fastifyWebsocket, {
     options: {
       // Twice the limit, so that a frame slightly too large gets a coded error and the session survives.

@@ -22,6 +22,16 @@ return 1
 `,
 };
 
+/** Adds amounts to the fields of a hash. KEYS: the hash. ARGV: milliseconds to keep it, amounts. Answers the totals. */
+const spend: Script = {
+  lua: `
+local totals = {}
+for at = 2, #ARGV do totals[at - 1] = redis.call('HINCRBYFLOAT', KEYS[1], at - 1, ARGV[at]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return totals
+`,
+};
+
 /** A limit that all nodes count for together: what it counts by, and how many it allows. */
 export interface SharedLimit {
   readonly name: string;
@@ -65,6 +75,12 @@ export class SharedCounts {
       this.#taken.set(key, (this.#taken.get(key) ?? new Set()).add(place));
     }
     return leave;
+  }
+
+  /** Adds to what an account has spent on all nodes, and returns the totals. Rejects if the store does not answer. */
+  async spend(account: string, amounts: readonly number[], keptMs: number): Promise<number[]> {
+    const totals = await this.#commands.run(spend, `dramatis:spent:${account}`, [keptMs, ...amounts]);
+    return (totals as string[]).map(Number);
   }
 
   close(): void {

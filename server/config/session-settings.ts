@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, facts, httpUrl, numeric, onOff, text } from './setting-types.ts';
+import { count, facts, httpUrl, numeric, onOff, prices, text } from './setting-types.ts';
 
 /** Settings of sessions and of what is kept of them. */
 export const sessionSettings = {
@@ -71,6 +71,12 @@ export const limitSettings = {
   }),
   maxAudioRate: numeric(z.number().min(1).max(100)).default(4).register(facts, {
     help: 'average audio from one client, as a multiple of real time; bursts of ten minutes',
+  }),
+  prices: prices.prefault([]).register(facts, {
+    value: 'PRICES',
+    shown: 'none',
+    help: 'prices for the cost limits of client secrets, such as input=0.15,output=0.6,audio=0.015',
+    more: 'Of a million tokens read or written, and of a minute of speech, in any currency.',
   }),
   handshakeTimeoutMs: numeric(z.number().int().min(100).max(120_000))
     .default(10_000)

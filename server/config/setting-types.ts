@@ -82,6 +82,11 @@ export const mirrors = listOf(
   z.string().regex(/^https?:\/\/[^=\s]+=https?:\/\/[^=\s]+$/, 'must be FROM=TO, both http or https'),
 );
 
+/** Prices, `NAME=NUMBER` each. */
+export const prices = listOf(
+  z.string().regex(/^(?:input|output|audio)=\d+(?:\.\d+)?$/, 'must be input=PRICE, output=PRICE or audio=PRICE'),
+);
+
 const provider = `(${providers.join('|')})`;
 
 /** Execution providers for all models, or `MODEL=PROVIDER+PROVIDER` for one. */

@@ -9,6 +9,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { RestoredSession } from '../journal/restore.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
+import type { Spending } from '../limits/spending.ts';
 import { lipSynced } from '../responders/lip-synced.ts';
 import { openConnection, type Connection, type ConnectionParts } from '../realtime/connection.ts';
 import { newId } from '../realtime/encode.ts';
@@ -21,6 +22,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { VoiceWatch } from '../telemetry/voice-watch.ts';
 import { createInputRateLimit } from '../http/rate-limit.ts';
 import { listenersOf, userOf } from './session-listeners.ts';
+import { governed } from './governed.ts';
 import type { CloseReason } from './socket-transport.ts';
 
 /** Server-wide dependencies of a session, and its caller. */
@@ -34,6 +36,8 @@ export interface SessionDeps {
   readonly telemetry: Telemetry;
   readonly voiceWatch?: VoiceWatch | undefined;
   readonly memories?: Memories | undefined;
+  /** What client secrets with limits have spent. */
+  readonly spending?: Spending | undefined;
   readonly caller: Caller & Access;
 }
 
@@ -84,7 +88,7 @@ export function openSession(
   const onFault = (fault: unknown): void =>
     log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session failed');
   const sessionMs = config.maxSessionMinutes * 60_000;
-  const cast = castOf(options, deps);
+  const cast = castOf(options, deps, peer);
   // The greetings are synthesized while the client reads what the session is, and no longer than it stays.
   const life = new AbortController();
   void cast.casting.responder.prepare?.({ signal: life.signal });
@@ -122,9 +126,13 @@ export function openSession(
 }
 
 /** The participants at first, and those that the client may choose instead. */
-function castOf(options: SessionOptions, deps: SessionDeps): Pick<ConnectionParts, 'casting' | 'castScene'> {
+function castOf(
+  options: SessionOptions,
+  deps: SessionDeps,
+  peer: Peer,
+): Pick<ConnectionParts, 'casting' | 'castScene'> {
   const { character, client } = options;
-  const engines = client.mouth === undefined ? deps.engines : lipSynced(deps.engines);
+  const engines = governed(client.mouth === undefined ? deps.engines : lipSynced(deps.engines), options, deps, peer);
   const responder = engines.responderFor(character);
   const casting: Casting = { character, responder, about: aboutSession(options, deps) };
   const { secret } = deps.caller;

@@ -117,6 +117,7 @@ function openingLine(id: string, options: SessionOptions, caller: Access): Journ
     owner,
     bySecret,
     terms: secret?.terms,
+    account: secret?.terms?.limits && secret.account,
   };
   return { type: 'open', version: journalVersion, id, ...who };
 }

@@ -11,6 +11,8 @@ export interface ClientSecret {
   readonly character: Character;
   /** Initial session settings; the client may change them. */
   readonly startWith: SessionPatch | undefined;
+  /** Name under which its spending is counted: the hash of the secret. */
+  readonly account?: string | undefined;
   /** Absent if it has none but its character. */
   readonly terms?: SecretTerms | undefined;
   /** Account that issued the secret (see `Visitor`). Its sessions count against that account's limits. */
@@ -59,7 +61,8 @@ export class ClientSecrets {
     const release = this.#quota.take(owner, limits.clientSecretOverheadBytes.value + ownBytes + bytes);
     if (typeof release !== 'function') return false;
     const digest = digestOf(value);
-    this.#byHash.set(digest.toString('base64'), { ...secret, digest, release });
+    const account = digest.toString('base64url');
+    this.#byHash.set(digest.toString('base64'), { ...secret, account, digest, release });
     return true;
   }
 

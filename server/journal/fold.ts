@@ -25,6 +25,7 @@ interface Folded {
   kept: Line<'kept'> | undefined;
   taken: Line<'taken'>[];
   felt: Line<'felt'> | undefined;
+  spent: Line<'spent'> | undefined;
   told: Line<'told'>[];
   /** Changes of the world. */
   worlds: Line<'world'>[];
@@ -51,6 +52,7 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     kept: undefined,
     taken: [],
     felt: undefined,
+    spent: undefined,
     told: [],
     worlds: [],
     relations: new Map(),
@@ -77,6 +79,7 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     ...worlds,
     ...folded.relations.values(),
     ...(felt === undefined ? [] : [felt]),
+    ...(folded.spent === undefined ? [] : [folded.spent]),
     ...[...replies.values()].flat(),
     ...lately,
     ...told,
@@ -93,6 +96,9 @@ function take(folded: Folded, line: JournalLine): void {
       return;
     case 'felt':
       folded.felt = line;
+      return;
+    case 'spent':
+      folded.spent = line;
       return;
     case 'world':
       folded.worlds = merged(folded.worlds, line);

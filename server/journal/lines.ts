@@ -105,6 +105,7 @@ export const lineSchema = z.discriminatedUnion('type', [
     owner: z.string().optional(),
     bySecret: z.boolean().optional(),
     terms: secretTerms.optional(),
+    account: z.string().optional(),
   }),
   z.object({
     type: z.literal('session'),
@@ -118,6 +119,11 @@ export const lineSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('kept'), upTo: z.number() }),
   /** No frame with a higher sequence number has been sent. */
   z.object({ type: z.literal('sequence'), upTo: z.number() }),
+  /** Total that the client secret has spent. */
+  z.object({
+    type: z.literal('spent'),
+    spent: z.object({ replies: z.number(), tokens: z.number(), audioMs: z.number(), cost: z.number() }),
+  }),
   /** An event that the client was told, by the number of its frame; it has all frames up to the one that it acknowledged. */
   z.object({
     type: z.literal('told'),

@@ -1,5 +1,6 @@
 import type { WorldChange } from '../../agents/surroundings.ts';
 import type { Feelings } from '../../agents/feelings.ts';
+import type { Spent } from '../limits/spending.ts';
 import type { SecretTerms } from '../protocol/secret-terms.ts';
 import { castIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
@@ -46,8 +47,10 @@ export interface RestoredSession {
   readonly owner: string | undefined;
   /** It was opened with a client secret. */
   readonly bySecret: boolean;
-  /** The terms of that secret. */
+  /** The terms of that secret, the name under which its spending is counted, and the total when its node died. */
   readonly terms: SecretTerms | undefined;
+  readonly account: string | undefined;
+  readonly spent: Spent | undefined;
   /** Undefined if the client had not changed the session settings. */
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
@@ -111,9 +114,9 @@ export function restore(
   const last = openReplies.at(-1);
   const cut = last === undefined ? undefined : requestAgain(found.again.get(last.replyId), last.item, last.cut);
   const owed = last === undefined && owesReply(conversation, session, open) ? { inConversation: true } : undefined;
-  const { id, character, model, intent, beta = false, user, owner, bySecret = false, terms } = open;
+  const { id, character, model, intent, beta = false, user, owner, bySecret = false, terms, account } = open;
   const { sequence, feelings, beforeScene, taken, told, world } = found;
-  const identity = { id, character, model, intent, beta, user, owner, bySecret, terms };
+  const identity = { id, character, model, intent, beta, user, owner, bySecret, terms, account, spent: found.spent };
   const state = {
     session,
     items: conversation.items,
@@ -149,6 +152,7 @@ class Found {
   taken = new Set<number>();
   world: SessionWorld | undefined;
   relations: RestoredSession['relations'];
+  spent: Spent | undefined;
   readonly #opened: string;
   #castId: string;
 
@@ -169,11 +173,10 @@ class Found {
       case 'told':
         return this.#takeMark(line);
       case 'felt':
-        this.feelings = line.feelings;
-        return;
       case 'relation':
       case 'world':
-        return this.#takeGame(line);
+      case 'spent':
+        return this.#takeState(line);
       case 'heard':
         this.heardMs.set(line.replyId, line.heardMs);
         return;
@@ -206,13 +209,14 @@ class Found {
     }
   }
 
-  #takeGame(line: LineOf<'relation' | 'world'>): void {
-    if (line.type === 'world') {
-      this.world = worldAfter(this.world, line.change);
-      return;
+  #takeState(line: LineOf<'felt' | 'relation' | 'world' | 'spent'>): void {
+    if (line.type === 'felt') this.feelings = line.feelings;
+    else if (line.type === 'spent') this.spent = line.spent;
+    else if (line.type === 'world') this.world = worldAfter(this.world, line.change);
+    else {
+      const { character, axis, value } = line;
+      this.relations = { ...this.relations, [character]: { ...this.relations?.[character], [axis]: value } };
     }
-    const { character, axis, value } = line;
-    this.relations = { ...this.relations, [character]: { ...this.relations?.[character], [axis]: value } };
   }
 
   #takeMark(line: LineOf<'sequence' | 'taken' | 'kept' | 'told'>): void {

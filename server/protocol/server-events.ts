@@ -201,6 +201,11 @@ export const serverEventSchema = z.discriminatedUnion('type', [
     similarity: z.number().min(-1).max(1),
     basis: z.enum(['reference', 'first_reply']),
   }),
+  event('x_dramatis.limit_near', {
+    limit: z.enum(['replies', 'tokens', 'audio_s', 'cost']),
+    left: z.number().min(0),
+    of: z.number(),
+  }),
   event('x_dramatis.session_expiring', { expires_in_s: z.number().int(), expires_at: z.number().int() }),
   event('x_dramatis.warning', { code: z.enum(['session_not_stored', 'memory_not_stored']), message: z.string() }),
   event('x_dramatis.ack', { x_ack: z.number().int(), x_kept: z.number().int().optional() }),

@@ -56,6 +56,7 @@ export function omniResponder(parts: OmniResponderParts): Responder {
       }
     },
     async *reply(history, options) {
+      if (options.through !== undefined) return yield* backup.reply(history, options);
       // It cannot be told where to go on: what was heard is all.
       if ((options.heard ?? '') !== '') return;
       const sound = soundOf(history, heard);

@@ -31,7 +31,8 @@ export function cascade(parts: {
     listen: (audio, options) => recognizer.transcribe(audio, options),
     async *reply(history, options) {
       const aside: Aside = { notes: [], calls: [] };
-      const made = options.rest?.isLast === true ? nothing() : agent.reply(history, options);
+      const speaking = options.through?.(agent) ?? agent;
+      const made = options.rest?.isLast === true ? nothing() : speaking.reply(history, options);
       const { heard } = options;
       const spoken = speakable(heard === undefined ? made : skipHeard(made, heard), aside, options);
       if (!options.speaks) {

@@ -4,7 +4,7 @@ import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config/config.ts';
 import type { Engines } from '../engines/engines.ts';
 import { sessionPatchSchema } from '../protocol/client-events.ts';
-import { secretTerms } from '../protocol/secret-terms.ts';
+import { secretTerms, type SecretTerms } from '../protocol/secret-terms.ts';
 import { betaSession, clientSecretFromBeta, transcriptionSecretFromBeta } from '../realtime/beta.ts';
 import { newId } from '../realtime/encode.ts';
 import { echoOf, mergeSession, newWireSession, type WireSession } from '../realtime/wire-session.ts';
@@ -95,9 +95,8 @@ function makeSecret(
   if (character === undefined) {
     return { status: 404, problem: { ...noSuchCharacter(startWith?.model, deps), param: 'session.model' } };
   }
-  const unknown = terms?.characters?.find((id) => !deps.characters.has(id));
-  if (unknown !== undefined)
-    return { status: 404, problem: { ...noSuchCharacter(unknown, deps), param: 'x_dramatis.characters' } };
+  const refusal = refusalOf(terms, deps);
+  if (refusal !== undefined) return refusal;
   if (startWith?.x_dramatis?.scene) return { status: 400, problem: sceneIsModel };
   const expiresAtMs = Date.now() + expires_after.seconds * 1000;
   const fresh = newWireSession(character, {
@@ -115,6 +114,15 @@ function makeSecret(
   return { value, expires_at: session.expires_at, session };
 }
 
+/** Returns the refusal of terms that this server cannot keep. */
+function refusalOf({ characters = [], limits: most }: SecretTerms = {}, deps: Deps): Refusal | undefined {
+  const unknown = characters.find((id) => !deps.characters.has(id));
+  if (unknown !== undefined)
+    return { status: 404, problem: { ...noSuchCharacter(unknown, deps), param: 'x_dramatis.characters' } };
+  const isPriced = deps.config.prices.length > 0;
+  return most?.cost !== undefined && !isPriced ? { status: 400, problem: noPrices } : undefined;
+}
+
 const tooLarge: Problem = {
   code: 'text_too_long',
   message: `The session of a client secret may have ${limits.clientSecretBytes.value.toLocaleString('en')} bytes as JSON.`,
@@ -129,6 +137,13 @@ export const tooManySecrets: Refusal = {
     message: 'There are too many client secrets, or they are too large. Wait until some expire.',
   },
   retryAfterSeconds: 60,
+};
+
+const noPrices: Problem = {
+  code: 'invalid_value',
+  message:
+    'This server has no prices, so it cannot count cost. Set DRAMATIS_PRICES, or limit replies, tokens or audio_s.',
+  param: 'x_dramatis.limits.cost',
 };
 
 const sceneIsModel: Problem = {

@@ -210,6 +210,8 @@ export type ConversationItemEvent = FromServer &
     | ServerWarning
     /** A change of the game's world is in effect. */
     | Sent<'x_dramatis.world_taken'>
+    /** A fifth of a limit of the client secret is left. */
+    | Sent<'x_dramatis.limit_near'>
     /** How a character stands with the user has changed; needs `x=relations`. */
     | Sent<'x_dramatis.relation'>
     /** An action that does not take place, or is to stop. */

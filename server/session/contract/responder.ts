@@ -1,4 +1,4 @@
-import type { Circumstance, Cost, ReplyPart, Situation } from '../../../agents/agent.ts';
+import type { CharacterAgent, Circumstance, Cost, ReplyPart, Situation } from '../../../agents/agent.ts';
 import type { Feelings } from '../../../agents/feelings.ts';
 import type { Message, Sampling } from '../../../agents/chat.ts';
 import type { RecipeName } from '../../../agents/recipe-names.ts';
@@ -64,6 +64,10 @@ export interface ReplyOptions extends CallOptions {
   readonly surroundings?: SurroundingsOf | undefined;
   /** Tools that the reply may call. */
   readonly toolbox?: Toolbox;
+  /** Settles when a speculative reply is wanted; absent if the reply is wanted in any case. */
+  readonly confirmed?: Promise<void> | undefined;
+  /** Puts another agent in place of the character's, such as one that watches it. Omni models do not answer then. */
+  readonly through?: ((agent: CharacterAgent) => CharacterAgent) | undefined;
   readonly trace: TurnTimings;
   readonly onSpeech?: (ms: number) => void;
 }

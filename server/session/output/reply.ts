@@ -162,6 +162,7 @@ export class Reply {
       scene: this.request.scene ?? settings.scene,
       speed: settings.speed,
       trace: this.trace,
+      confirmed: this.confirmed,
       ...knowing,
       onViolation: (violation) => this.#violations.push(violation),
       onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),

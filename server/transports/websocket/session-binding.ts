@@ -38,14 +38,14 @@ export function resumeProblem(
  * Its client secret ended with the server that made it.
  */
 export function openerOf(
-  { owner, user, bySecret, terms }: Pick<RestoredSession, 'owner' | 'user' | 'bySecret' | 'terms'>,
+  { owner, user, bySecret, terms, account }: Pick<RestoredSession, 'owner' | 'user' | 'bySecret' | 'terms' | 'account'>,
   character: Character,
   apiKeys: readonly string[],
 ): Access | undefined {
   const accounts = accountsOf(apiKeys);
   if (owner === undefined ? accounts.size > 0 : !accounts.has(owner)) return undefined;
   const startWith = user === undefined ? undefined : { x_dramatis: { user } };
-  return { owner, secret: bySecret ? { character, startWith, terms, owner, expiresAtMs: 0 } : undefined };
+  return { owner, secret: bySecret ? { character, startWith, terms, account, owner, expiresAtMs: 0 } : undefined };
 }
 
 function userIn({ startWith }: NonNullable<Access['secret']>): string | undefined {

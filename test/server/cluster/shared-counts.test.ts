@@ -73,3 +73,13 @@ describe.skipIf(!hasRedis)('sessions of all nodes', () => {
     await second.call('', headers).until('session.created');
   }, 30_000);
 });
+
+describe.skipIf(!hasRedis)('what a client secret has spent on all nodes', () => {
+  it('is one total, whichever of them counts, and is kept for a while', async () => {
+    const nodes = await Promise.all([openStore(), openStore()]);
+    const spend = (at: number, amounts: number[]) => nodes[at]!.counts.spend('secret', amounts, 60_000);
+    await Promise.all(Array.from({ length: 50 }, (_, at) => spend(at % 2, [1, 8, 300, 0.25])));
+    expect(await spend(0, [-1, 0, 0.5, 0.000_000_1])).toEqual([49, 400, 15_000.5, 12.500_000_1]);
+    expect(await client.pttl('dramatis:spent:secret')).toBeGreaterThan(50_000);
+  });
+});
