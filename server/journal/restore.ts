@@ -130,6 +130,12 @@ export function restore(
   return { ...identity, ...state, kept, taken, told, unheard, reply: unheard.length === 0 ? (cut ?? owed) : undefined };
 }
 
+type StateLine = LineOf<'felt' | 'relation' | 'world' | 'spent'>;
+
+function isState(line: JournalLine): line is StateLine {
+  return ['felt', 'relation', 'world', 'spent'].includes(line.type);
+}
+
 /** State after the lines of a journal, taken one after the other. */
 class Found {
   readonly conversation = new Conversation(0);
@@ -164,6 +170,7 @@ class Found {
   }
 
   take(line: Exclude<JournalLine, { readonly type: 'open' }>): void {
+    if (isState(line)) return this.#takeState(line);
     switch (line.type) {
       case 'session':
         return this.#takeSession(line);
@@ -172,11 +179,6 @@ class Found {
       case 'kept':
       case 'told':
         return this.#takeMark(line);
-      case 'felt':
-      case 'relation':
-      case 'world':
-      case 'spent':
-        return this.#takeState(line);
       case 'heard':
         this.heardMs.set(line.replyId, line.heardMs);
         return;
@@ -209,7 +211,7 @@ class Found {
     }
   }
 
-  #takeState(line: LineOf<'felt' | 'relation' | 'world' | 'spent'>): void {
+  #takeState(line: StateLine): void {
     if (line.type === 'felt') this.feelings = line.feelings;
     else if (line.type === 'spent') this.spent = line.spent;
     else if (line.type === 'world') this.world = worldAfter(this.world, line.change);

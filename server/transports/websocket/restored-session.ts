@@ -62,10 +62,7 @@ export function restoreSession(token: string, returning: Returning): Restored | 
   const { request, opus, deps, log } = returning;
   const { config } = deps;
   const lines = linesOf(token, deps, log);
-  if (lines instanceof JournalError)
-    return lines.isNewer && deps.store?.isShared === true
-      ? { problem: newer, mayRetry: true }
-      : { problem: unreadable };
+  if (lines instanceof JournalError) return refusalOf(lines, deps);
   const restored = lines === undefined ? undefined : restore(lines, config.playoutAheadMs, receivedReply(request));
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return { problem: gone };
@@ -91,6 +88,11 @@ export function restoreSession(token: string, returning: Returning): Restored | 
   for (const itemId of unheard) session.journal?.write({ type: 'deleted', itemId });
   const missed = missedBy(last, restored);
   return { ...restored, session, missed, isWhole: isWhole && session.journal?.log.isShared === true };
+}
+
+/** Returns the refusal of a session whose journal cannot be read; a newer node may read a newer one. */
+function refusalOf({ isNewer }: JournalError, { store }: SocketDeps): RestoreRefusal {
+  return isNewer && store?.isShared === true ? { problem: newer, mayRetry: true } : { problem: unreadable };
 }
 
 /** The events that open a response; what comes between them and its end is told again as another response. */

@@ -207,10 +207,10 @@ describe('counted spending', () => {
     const spending = new Spending();
     const totals: unknown[] = [];
     const meter = { spending, account: 'a', limits: { replies: 10 }, prices: undefined, onNear: () => undefined };
-    const { responderFor } = limited(engines(), { ...meter, onSpent: (spent) => totals.push(spent) });
+    const within = limited(engines(), { ...meter, onSpent: (spent) => totals.push(spent) });
     const reply = async (confirmed?: Promise<void>): Promise<void> => {
       const options = { signal: new AbortController().signal, speaks: false, scene: '', speed: 1, confirmed };
-      const parts = responderFor(characters.get('alice')!).reply([], {
+      const parts = within.responderFor(characters.get('alice')!).reply([], {
         ...options,
         trace: new TurnTimings(systemClock),
       });
@@ -227,7 +227,7 @@ describe('counted spending', () => {
   it('refuses no more and no less than the limit when many replies are asked for at once', async () => {
     const spending = new Spending();
     const parts = { spending, account: 'a', limits: { replies: 7 }, prices: undefined };
-    const { responderFor } = limited(engines(), {
+    const within = limited(engines(), {
       ...parts,
       onNear: () => undefined,
       onSpent: () => undefined,
@@ -235,7 +235,7 @@ describe('counted spending', () => {
     const minds = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const options = { signal: new AbortController().signal, speaks: false, scene: '', speed: 1 };
-        const made = responderFor(characters.get('alice')!).reply([{ role: 'user', text: 'Hm.' }], {
+        const made = within.responderFor(characters.get('alice')!).reply([{ role: 'user', text: 'Hm.' }], {
           ...options,
           trace: new TurnTimings(systemClock),
         });
