@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { emotions } from './emotion.ts';
+import { ratings } from './rating.ts';
 import { relationAxis, relationRange } from './relations.ts';
 import { maxCardKeys, maxCardPatternInstructions, maxCardPatterns } from './limits.ts';
 import { patternInstructions, patternProblem } from './lore-pattern.ts';
@@ -146,6 +147,8 @@ export const cardSchema = z.strictObject({
   scenario: ownText.optional(),
   /** The card author's instructions to the model. They never override our rules. */
   directions: z.strictObject({ before: ownText.optional(), after: ownText.optional() }).optional(),
+  /** Whom its words are fit for; without it they are not judged. */
+  rating: z.enum(ratings).optional(),
   /** Axes on which it stands with the user in a game, such as trust. */
   relations: z
     .array(relationAxis)

@@ -10,7 +10,7 @@ import type { Engines } from '../engines/engines.ts';
 import { hashOf, ResumableSessions } from '../transports/websocket/resumable-sessions.ts';
 import { sessionFiles } from '../journal/journal-file.ts';
 import { asyncapiDocument } from '../protocol/asyncapi.ts';
-import { Spending } from '../limits/spending.ts';
+import { openTerms } from '../connections/governed.ts';
 import { limits } from '../protocol/limits.ts';
 import type { Memories } from '../memory/memories.ts';
 import { addTwilio, twilioPath } from '../transports/phone/route.ts';
@@ -59,25 +59,24 @@ const clientFolder = path.join(import.meta.dirname, '..', 'client');
 
 /** Builds the HTTP and WebSocket server. Closing it notifies every client. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { config } = parts;
+  const { config, sessions = new LiveSessions(parts.config), secrets = new ClientSecrets() } = parts;
   const app = openFastify(parts);
   addCors(app, config);
-  const { sessions = new LiveSessions(config), secrets = new ClientSecrets() } = parts;
   const resumableSessions = new ResumableSessions(config.resumeGraceSeconds * 1000);
   const isOpen = (token: string): boolean => resumableSessions.find(token) !== undefined;
   const node = await joinNodes(app, { ...parts, secrets, sessions }, isOpen);
   const store = node?.cluster ?? (config.store ? sessionFiles(config.dataDir) : undefined);
   const isResumable =
     node?.isResumable ?? ((token: string): boolean => isOpen(token) || store?.has(hashOf(token)) === true);
-  const { memories } = parts;
-  const counted = memories?.state === 'off' ? undefined : memories;
+  const counted = parts.memories?.state === 'off' ? undefined : parts.memories;
   const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined, node?.counts, counted);
   const onFailedKey = (reason: string): void => metrics.noteFailedKey(reason);
   const relayedAddress = node?.relayedAddress;
   const learnSecret = node?.secrets.learn.bind(node.secrets);
   const auth = createAuthGuard({ learnSecret, config, secrets, sessions, isResumable, relayedAddress, onFailedKey });
-  const spending = new Spending(node && ((...spent) => node.cluster.counts.spend(...spent)));
-  const shared = { ...parts, spending, resumableSessions, store, sessions, telemetry: bothOf(metrics, parts.tracing) };
+  const terms = await openTerms(config, app.log, node && ((...spent) => node.cluster.counts.spend(...spent)));
+  const telemetry = bothOf(metrics, parts.tracing);
+  const shared = { ...parts, ...terms, resumableSessions, store, sessions, telemetry };
   await app.register(fastifyWebsocket, {
     options: {
       // Twice the limit, so that a frame slightly too large gets a coded error and the session survives.
@@ -109,7 +108,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addClientSecrets(app, { ...parts, shareSecret: node?.secrets.share.bind(node.secrets) }, secrets, auth);
   addTwilio(app, shared, auth);
   addCalls(app, shared, auth);
-  await addRest(app, { ...parts, secrets }, auth);
+  await addRest(app, { ...parts, secrets, ...terms }, auth);
   app.addHook('preClose', async () => {
     await sessions.drain(0);
     resumableSessions.closeAll();

@@ -19,6 +19,9 @@ export const sessionSettings = {
       help: 'PostgreSQL 14 or later for memories, in place of a file, so that several nodes share them',
       more: 'See [Operations](OPERATIONS.md).',
     }),
+  reports: onOff.default(false).register(facts, {
+    help: 'keep what players report (`x_dramatis.report`) in reports/reports.jsonl, with the words before it',
+  }),
   saveKey: text.optional().register(facts, {
     value: 'KEY',
     secret: true,

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { ratings } from '../../characters/rating.ts';
 import { recipeNames } from '../../agents/recipe-names.ts';
 import { withoutBrackets } from './loopback.ts';
 import { clusterSettings, limitSettings, sessionSettings } from './session-settings.ts';
@@ -117,6 +118,23 @@ export const groups = {
     }),
     embeddingsModel: text.optional().register(facts, { value: 'MODEL', help: 'embedding model on that server' }),
     embeddingsApiKey: text.optional().register(facts, { value: 'KEY', secret: true, help: 'API key of that server' }),
+    rating: z
+      .enum(ratings)
+      .optional()
+      .register(facts, {
+        value: 'RATING',
+        help: `judge what is said in all talks: ${ratings.join(', ')}; a stricter one of a card or a client secret holds`,
+        more: 'See [Ratings](PROTOCOL.md#ratings-rating).',
+      }),
+    moderationBaseUrl: httpUrl.optional().register(facts, {
+      value: 'URL',
+      help: 'server with OpenAI’s /moderations, which judges besides our word list where there is a rating',
+      more: 'It receives what is said, clause by clause.',
+    }),
+    moderationModel: text
+      .default('omni-moderation-latest')
+      .register(facts, { value: 'MODEL', help: 'moderation model on that server' }),
+    moderationApiKey: text.optional().register(facts, { value: 'KEY', secret: true, help: 'API key of that server' }),
     cassette: text.optional().register(facts, {
       value: 'FILE',
       help: 'record what ASR, LLM and TTS answer; if the file exists, play that back, bit for bit, in their place',

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import type { ContentJudge } from '../../agents/guardrails/content-judge.ts';
 import type { Character } from '../../characters/character.ts';
 import { castScenes, describeCharacter } from '../cast/cast-scene.ts';
 import type { Config } from '../config/config.ts';
@@ -36,6 +37,8 @@ export interface SessionDeps {
   readonly telemetry: Telemetry;
   readonly voiceWatch?: VoiceWatch | undefined;
   readonly memories?: Memories | undefined;
+  /** Judges what is said, where there is a rating. */
+  readonly judge?: ContentJudge | undefined;
   /** What client secrets with limits have spent. */
   readonly spending?: Spending | undefined;
   readonly caller: Caller & Access;
@@ -98,6 +101,7 @@ export function openSession(
       ...cast,
       engines: { vad, turnDetector, speakerEncoder },
       recognizer: recognizer.name,
+      reports: config.reports,
       bounds: {
         speculativeRepliesPerTurn: config.speculativeRepliesPerTurn,
         aheadMs: config.playoutAheadMs,

@@ -10,6 +10,7 @@ import { errorTable } from '../session/contract/errors.ts';
 import type { SessionListener } from '../session/contract/events.ts';
 import type { Ports } from '../session/contract/ports.ts';
 import { followCast } from './cast-memory.ts';
+import { keepReports } from './keep-reports.ts';
 import type { SessionDeps, SessionOptions } from './open-session.ts';
 
 /** Returns the listeners to a session's events, in the order in which they are told, and the recall of memories. */
@@ -48,6 +49,12 @@ export function listenersOf(
           },
         },
         { note: (event) => telemetry.note(event, about) },
+        deps.config.reports
+          ? keepReports(deps.config.dataDir, { ...about, owner }, (fault) => {
+              onFault(fault);
+              warn('report_not_stored');
+            })
+          : undefined,
         voiceListener(options, deps, peer, others),
         place,
       ] satisfies (SessionListener | undefined)[];
@@ -72,7 +79,10 @@ function followOtherCast({ id }: Character, restored: WireSession | undefined): 
 }
 
 /** Returns a function that warns the client, once per code, that something is not stored; only if it asked for notices. */
-function warnings(peer: Peer, { notice }: Client): (code: 'session_not_stored' | 'memory_not_stored') => void {
+function warnings(
+  peer: Peer,
+  { notice }: Client,
+): (code: 'session_not_stored' | 'memory_not_stored' | 'report_not_stored') => void {
   const told = new Set<string>();
   return (code) => {
     if (notice !== true || told.has(code)) return;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { recipeNames } from '../../agents/recipe-names.ts';
-import { actionDoneEvent, actionsSchema, worldEvent } from './game-events.ts';
+import { actionDoneEvent, actionsSchema, reportEvent, worldEvent } from './game-events.ts';
 import { limits } from './limits.ts';
 
 const id = z.string().min(1).max(limits.idCharacters);
@@ -237,6 +237,7 @@ export const clientEventSchema = z.discriminatedUnion('type', [
   }),
   worldEvent,
   actionDoneEvent,
+  reportEvent,
   z.looseObject({ type: z.literal('response.cancel'), ...eventId, response_id: id.nullable().optional() }),
 ]);
 

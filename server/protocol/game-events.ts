@@ -100,6 +100,18 @@ export const actionDoneEvent = z.looseObject({
   respond: responds,
 });
 
+/** Something that was said, which the player reports. */
+export const reportEvent = z.looseObject({
+  type: z.literal('x_dramatis.report'),
+  ...eventId,
+  item_id: z.string().min(1).max(128),
+  reason: z.string().max(64).optional(),
+  note: z.string().max(1_000).optional(),
+});
+
+/** The report in a client's event. */
+export type WireReport = z.infer<typeof reportEvent>;
+
 /** The change of the world in a client's event. */
 export type WireWorld = z.infer<typeof worldEvent>;
 

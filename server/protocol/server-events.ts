@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { contentCategories } from '../../agents/guardrails/content-words.ts';
 import { cueKinds } from '../../agents/output/performance.ts';
 import { visemes } from '../../voices/synthesizer.ts';
 import { emotions } from '../../characters/emotion.ts';
@@ -201,13 +202,18 @@ export const serverEventSchema = z.discriminatedUnion('type', [
     similarity: z.number().min(-1).max(1),
     basis: z.enum(['reference', 'first_reply']),
   }),
+  event('x_dramatis.reported', { item_id: id }),
+  event('x_dramatis.kept_back', { side: z.enum(['user', 'character']), category: z.enum(contentCategories) }),
   event('x_dramatis.limit_near', {
     limit: z.enum(['replies', 'tokens', 'audio_s', 'cost']),
     left: z.number().min(0),
     of: z.number(),
   }),
   event('x_dramatis.session_expiring', { expires_in_s: z.number().int(), expires_at: z.number().int() }),
-  event('x_dramatis.warning', { code: z.enum(['session_not_stored', 'memory_not_stored']), message: z.string() }),
+  event('x_dramatis.warning', {
+    code: z.enum(['session_not_stored', 'memory_not_stored', 'report_not_stored']),
+    message: z.string(),
+  }),
   event('x_dramatis.ack', { x_ack: z.number().int(), x_kept: z.number().int().optional() }),
   event('x_dramatis.resumed', { received: z.number().int().nullable(), restarted: z.boolean().optional() }),
 ]);

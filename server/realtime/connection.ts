@@ -41,6 +41,8 @@ export interface ConnectionParts {
   /** A session to resume, instead of a new one. */
   readonly restored?: RestoredState | undefined;
   readonly recall?: SessionParts['recall'];
+  /** What the client reports is kept. */
+  readonly reports?: boolean | undefined;
   /** Makes the listeners that take each event before the client does, in order. */
   readonly listen?: (opened: OpenedSession) => readonly SessionListener[];
   /** Rate limit on what the client sends; without it there is none. */
@@ -122,6 +124,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
       character: casting.character,
       castScene,
       client,
+      reports: parts.reports,
       sampleRate: casting.responder.sampleRate,
       newItemId: () => newId('item'),
       session: wire,

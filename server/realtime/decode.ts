@@ -27,6 +27,8 @@ export interface DecodeContext {
   /** The session after the last update. */
   readonly session: WireSession;
   readonly find: (id: string) => Item | undefined;
+  /** The server keeps reports. */
+  readonly reports?: boolean | undefined;
   /** See `Peer.admits`. */
   readonly admits: (message: unknown) => boolean;
   /** Charges this many bytes against the client's rate limit. */
@@ -176,14 +178,13 @@ function commandOf(
         heardMs: (event.samples / wireSampleRate) * 1000,
         held: event.held === true,
       };
-    case 'x_dramatis.world':
-    case 'x_dramatis.action_done':
-      return gameCommand(event, context.session);
     case 'response.create':
       if (context.session.type === 'transcription') return noReplies;
       return replyCommand(event.response ?? {}, context);
     case 'response.cancel':
       return { type: 'reply-cancel', ...(typeof event.response_id === 'string' ? { id: event.response_id } : {}) };
+    default:
+      return gameCommand(event, context);
   }
 }
 

@@ -69,6 +69,8 @@ export function conversationEvents(event: ConversationEvent, session: KnownSessi
     case 'action-off':
     case 'relation':
       return gameEvent(event, session);
+    case 'reported':
+      return [{ type: 'x_dramatis.reported', item_id: event.itemId }];
     case 'understood':
     case 'marked':
       return [];

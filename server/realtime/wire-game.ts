@@ -1,6 +1,6 @@
 import type { ActionArgument, OfferedAction } from '../../agents/output/offered-actions.ts';
 import type { WorldChange } from '../../agents/surroundings.ts';
-import type { WireAction, WireOutcome, WireWorld } from '../protocol/game-events.ts';
+import type { WireAction, WireOutcome, WireReport, WireWorld } from '../protocol/game-events.ts';
 import type { WireEvent } from '../protocol/server-events.ts';
 import type { Problem, SessionCommand, SessionEvent } from '../session/contract/events.ts';
 import type { Client } from './peer.ts';
@@ -60,12 +60,22 @@ export const noReplies: Problem = {
   param: 'type',
 };
 
-/** Converts a change of the client's world, or what became of an action. */
+const reportsOff: Problem = {
+  code: 'reports_off',
+  message: 'This server keeps no reports. Enable them with DRAMATIS_REPORTS.',
+  param: 'type',
+};
+
+/** Converts a change of the client's world, what became of an action, or a report of the player. */
 export function gameCommand(
-  event: WireWorld | WireOutcome,
-  { type }: { readonly type: string },
+  event: WireWorld | WireOutcome | WireReport,
+  { session, reports }: { readonly session: { readonly type: string }; readonly reports?: boolean | undefined },
 ): SessionCommand | Problem {
-  if (type === 'transcription') return noReplies;
+  if (session.type === 'transcription') return noReplies;
+  if (event.type === 'x_dramatis.report') {
+    const { item_id: itemId, reason, note } = event;
+    return reports === true ? { type: 'report', itemId, reason, note } : reportsOff;
+  }
   if (event.type === 'x_dramatis.world') {
     const { id, respond } = event;
     return { type: 'world', id, respond, change: changeOf(event) };

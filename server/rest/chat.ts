@@ -9,6 +9,7 @@ import { systemClock } from '../session/contract/clock.ts';
 import type { Problem } from '../session/contract/events.ts';
 import type { SpokenPart } from '../session/contract/responder.ts';
 import { TurnTimings } from '../session/contract/turn-timings.ts';
+import { rated } from '../responders/rated.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
 import { characterFor, noSuchCharacter } from '../connections/caller-choice.ts';
@@ -52,12 +53,14 @@ export function addChat(app: FastifyInstance, parts: RestParts, auth: AuthGuard)
 function replyTo(
   wanted: ChatRequest,
   character: Character,
-  { engines }: RestParts,
+  { engines, config, judge }: RestParts,
   signal: AbortSignal,
 ): AsyncIterable<SpokenPart> {
   const { history, scene } = splitMessages(wanted.messages);
   const maxTokens = wanted.max_completion_tokens ?? wanted.max_tokens ?? undefined;
-  return engines.responderFor(character).reply(history, {
+  const speaking =
+    judge === undefined ? engines : rated(engines, config.rating, { judge, onKeptBack: () => undefined });
+  return speaking.responderFor(character).reply(history, {
     signal,
     speaks: false,
     scene,

@@ -1,5 +1,6 @@
 import fastifyMultipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
+import type { ContentJudge } from '../../agents/guardrails/content-judge.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config/config.ts';
 import type { Engines } from '../engines/engines.ts';
@@ -26,6 +27,8 @@ export interface RestParts {
   /** Imported and changed characters are written into it. */
   readonly characters: Map<string, Character>;
   readonly memories?: Memories | undefined;
+  /** Judges what is said, where there is a rating. */
+  readonly judge?: ContentJudge | undefined;
 }
 
 /**

@@ -26,6 +26,7 @@ import {
   problemEvent,
 } from './contract/events.ts';
 import { type VadWindow, type Inbound, Microphone } from './input/microphone.ts';
+import { reported } from './history/reports.ts';
 import { Listening } from './input/listening.ts';
 import { MessageMarks } from './input/message-marks.ts';
 import type { SessionSettings } from './contract/settings.ts';
@@ -79,6 +80,8 @@ export class Session {
   readonly #voices: OwnVoiceDetector | undefined;
   readonly #marks: MessageMarks;
   #settings: SessionSettings;
+  /** Reports of the client so far. */
+  #reports = 0;
   readonly #context: SessionContext<SessionInput>;
   /** Absent until the client sends a world, or offers actions. */
   #acting: Acting | undefined;
@@ -215,7 +218,8 @@ export class Session {
   #obey(command: SessionCommand): void {
     this.#marks.begin(command);
     // A speculative reply is based on a conversation that this command may change.
-    if (!['audio', 'heard', 'item-retrieve', 'action-done'].includes(command.type)) this.#speaking.dropDraft();
+    if (!['audio', 'heard', 'item-retrieve', 'action-done', 'report'].includes(command.type))
+      this.#speaking.dropDraft();
     switch (command.type) {
       case 'audio':
         return; // Already processed by the microphone.
@@ -243,6 +247,8 @@ export class Session {
         return this.#addItem(command);
       case 'world':
         return this.#report(this.#game().take(command, this.#turns.floor), command.ref);
+      case 'report':
+        return this.#takeReport(command);
       case 'action-done':
         return this.#report(this.#game().done(command, this.#turns.floor), command.ref);
       default:
@@ -371,6 +377,13 @@ export class Session {
       this.#acting?.interrupt();
     this.events.push(this.#marks.marked(event));
     this.#participants.relations?.note(event);
+  }
+
+  #takeReport({ ref, ...report }: Extract<SessionCommand, { readonly type: 'report' }>): void {
+    const outcome = reported(this.conversation.items, report, this.#reports);
+    if ('code' in outcome) return this.#report(outcome, ref);
+    this.#reports += 1;
+    this.#tell(outcome);
   }
 
   #report(problem: Problem | undefined, ref: string | undefined): void {

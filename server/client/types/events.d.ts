@@ -162,7 +162,7 @@ export type SpeechEvent =
 /** Something cannot be stored, because the disk is full, for example. The talk goes on. Once a session for each code. */
 export interface ServerWarning {
   readonly type: 'x_dramatis.warning';
-  readonly code: 'session_not_stored' | 'memory_not_stored';
+  readonly code: 'session_not_stored' | 'memory_not_stored' | 'report_not_stored';
   readonly message: string;
 }
 
@@ -210,6 +210,10 @@ export type ConversationItemEvent = FromServer &
     | ServerWarning
     /** A change of the game's world is in effect. */
     | Sent<'x_dramatis.world_taken'>
+    /** Words of the user or of the character were kept back by a rating. */
+    | Sent<'x_dramatis.kept_back'>
+    /** What the player has reported is kept. */
+    | Sent<'x_dramatis.reported'>
     /** A fifth of a limit of the client secret is left. */
     | Sent<'x_dramatis.limit_near'>
     /** How a character stands with the user has changed; needs `x=relations`. */

@@ -9,6 +9,8 @@ import type { Emotion } from '../../../characters/emotion.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Cast, RestOfPhrase, ScriptPhrase } from './responder.ts';
 import type { CallItem, Item, MessageItem, PlacedCue } from './item.ts';
+import type { Report, ReportedWords } from './report.ts';
+import type { RelationChange } from './saved-state.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Latency } from './turn-timings.ts';
 
@@ -38,6 +40,7 @@ export type SessionCommand = { readonly ref?: string; readonly sequence?: number
     | { readonly type: 'heard'; readonly replyId: string; readonly heardMs: number; readonly held?: boolean }
     | ({ readonly type: 'world' } & WorldMessage)
     | ({ readonly type: 'action-done' } & ActionOutcome)
+    | ({ readonly type: 'report' } & Report)
     /** A message that could not be decoded; the session reports it in its place among the other commands. */
     | { readonly type: 'reject'; readonly problem: Problem }
   );
@@ -251,15 +254,10 @@ export type SessionEvent = { readonly taken?: number; readonly kept?: number } &
     }
   /** A change of the world is in effect; `change` is what is new to a session that is restored. */
   | ({ readonly type: 'world-taken'; readonly change: WorldChange } & WorldTaken)
+  /** The client reports something that was said; `said`: that, and what was said before it. */
+  | ({ readonly type: 'reported'; readonly said: readonly ReportedWords[] } & Report)
   /** A character stands with the user otherwise than before; `value`: -100 to 100. */
-  | {
-      readonly type: 'relation';
-      readonly character: string;
-      readonly axis: string;
-      readonly value: number;
-      readonly change: number;
-      readonly because: string;
-    }
+  | ({ readonly type: 'relation' } & RelationChange)
   /** An action that was told does not take place, or is to stop. */
   | { readonly type: 'action-off'; readonly actionId: string; readonly because: 'unheard' | 'barge_in' }
   | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string }

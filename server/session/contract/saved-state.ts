@@ -9,3 +9,12 @@ export interface SavedState {
   /** By id of the character, then by axis. */
   readonly relations?: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined;
 }
+
+/** A relation of a character to the user that has moved; `value`: -100 to 100. */
+export interface RelationChange {
+  readonly character: string;
+  readonly axis: string;
+  readonly value: number;
+  readonly change: number;
+  readonly because: string;
+}
