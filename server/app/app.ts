@@ -7,7 +7,7 @@ import type { Character } from '../../characters/character.ts';
 import { hasPicture } from '../../characters/pack-folder.ts';
 import type { Node, Patience } from '../cluster/node.ts';
 import type { Engines } from '../engines/engines.ts';
-import { hashOf, ResumableSessions } from '../transports/websocket/resumable-sessions.ts';
+import { hashOf, ResumableSessions } from '../connections/resumable-sessions.ts';
 import { sessionFiles } from '../journal/journal-file.ts';
 import { asyncapiDocument } from '../protocol/asyncapi.ts';
 import { openTerms } from '../connections/governed.ts';
@@ -30,9 +30,9 @@ import { LiveSessions } from '../http/live-sessions.ts';
 import { openFastify, type ListenParts } from '../http/open-fastify.ts';
 import { sendProblem } from '../http/problem.ts';
 import { addRest } from '../rest/rest.ts';
-import type { SocketDeps } from '../transports/websocket/open-stream.ts';
+import type { SocketDeps } from '../connections/open-stream.ts';
 import { serveSocket } from '../transports/websocket/realtime.ts';
-import { socketRequestOf } from '../transports/websocket/socket-request.ts';
+import { socketRequestOf } from '../connections/socket-request.ts';
 
 /** Dependencies of the server. The caller opens and closes them. */
 export interface AppParts extends ListenParts {
@@ -106,8 +106,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addMetrics(app, metrics, auth);
   addRealtime(app, shared, auth, node);
   addClientSecrets(app, { ...parts, shareSecret: node?.secrets.share.bind(node.secrets) }, secrets, auth);
-  addTwilio(app, shared, auth);
-  addCalls(app, shared, auth);
+  addTwilio(app, shared, auth, node);
+  addCalls(app, shared, auth, node);
   await addRest(app, { ...parts, secrets, ...terms }, auth);
   app.addHook('preClose', async () => {
     await sessions.drain(0);

@@ -17,6 +17,10 @@ export interface ClusterFigures {
  * throws `StoreUnavailable` if it does not answer in 250 ms.
  */
 export interface Cluster extends SessionStore {
+  /** Id of this node: hexadecimal digits. */
+  readonly nodeId: string;
+  /** Returns the URL of a living node. */
+  urlOf(nodeId: string): Promise<string | undefined>;
   readonly figures: ClusterFigures;
   /** Returns whether this node still owns a session that it has open. True, too, if the store does not answer. */
   owns(tokenHash: string): Promise<boolean>;

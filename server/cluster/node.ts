@@ -7,10 +7,10 @@ import type { ClientSecrets } from '../http/client-secrets.ts';
 import { tooMany, type Caller, type LiveSessions } from '../http/live-sessions.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
 import type { NodeCounts } from '../telemetry/metrics.ts';
-import { hashOf } from '../transports/websocket/resumable-sessions.ts';
+import { hashOf } from '../connections/resumable-sessions.ts';
 import { StoreUnavailable, type Cluster, type SessionPlace } from './cluster.ts';
 import { openRedisStore } from './redis-store.ts';
-import { Relays } from './relay.ts';
+import { Relays, type NodeAnswer, type PassedRequest } from './relay.ts';
 import { SharedSecrets } from './shared-secrets.ts';
 
 /** How long others may be silent until they count as gone, in milliseconds. */
@@ -33,6 +33,8 @@ interface NodeParts {
   readonly onChange: (isThere: boolean, fault?: unknown) => void;
 }
 
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+
 /** This server as one of several nodes. */
 export interface Node {
   readonly cluster: Cluster;
@@ -46,7 +48,18 @@ export interface Node {
    * An `onRequest` hook, after authentication, for clients that return. Their session is open here: goes on. Another node
    * has it: passes the socket on. That node is dead, or nobody has it: claims it, and goes on.
    */
-  readonly bringBack: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+  readonly bringBack: Hook;
+  /** The same for calls: a `preHandler` hook, since the body is passed on. */
+  readonly bringBackCall: Hook;
+  /**
+   * Takes a session over from whichever node has it, for a phone: its stream cannot be passed on. Returns false if there is
+   * no such session.
+   */
+  readonly takeOver: (token: string) => Promise<boolean | Refusal>;
+  /** Leaves a session that was taken over and not opened. */
+  readonly drop: (token: string) => void;
+  /** A `preHandler` hook for requests about a call (`:id`): passes those on whose call another node has. */
+  readonly toItsNode: Hook;
   /**
    * An `onRequest` hook, after `bringBack`: counts a socket among those of all nodes, and refuses a new session beyond the
    * limits of its account or address. One that returns is counted and gets in.
@@ -88,7 +101,17 @@ export async function openNode(parts: NodeParts): Promise<Node> {
       const place = await locate(token);
       return typeof place === 'object' && 'status' in place ? place : place !== 'ended';
     },
-    bringBack: bringerBack({ cluster, relays, resumes, locate, sessions }),
+    bringBack: bringerBack({ cluster, relays, resumes, locate, sessions }, (passed) => relays.pass(passed)),
+    bringBackCall: bringerBack({ cluster, relays, resumes, locate, sessions }, (passed, body) =>
+      relays.forward(passed, body),
+    ),
+    async takeOver(token) {
+      const isThere = await cluster.claim(hashOf(token)).catch(refusalOf);
+      if (isThere === true) resumes.claimed += 1;
+      return isThere;
+    },
+    drop: (token) => cluster.drop(hashOf(token)),
+    toItsNode: byCallId(cluster, relays),
     admit: admitter(cluster, config),
     async close() {
       relays.close();
@@ -105,7 +128,9 @@ interface BringerParts {
   readonly sessions: LiveSessions;
 }
 
-function bringerBack({ cluster, relays, resumes, locate, sessions }: BringerParts): Node['bringBack'] {
+type PassOn = (passed: PassedRequest, body: Buffer) => Promise<'passed' | 'silent' | NodeAnswer>;
+
+function bringerBack({ cluster, relays, resumes, locate, sessions }: BringerParts, passOn: PassOn): Hook {
   const claim = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -123,7 +148,7 @@ function bringerBack({ cluster, relays, resumes, locate, sessions }: BringerPart
     return undefined;
   };
   return async (request, reply) => {
-    const token = request.ws ? resumeTokenOf(request.headers, request.query) : undefined;
+    const token = resumeTokenOf(request.headers, request.query);
     const place = token === undefined ? 'ended' : await locate(token);
     if (token === undefined || place === 'ended') return undefined;
     if (place === 'here') {
@@ -134,18 +159,43 @@ function bringerBack({ cluster, relays, resumes, locate, sessions }: BringerPart
     if ('status' in place) return sendRefusal(reply, place);
     // The node that passed it on will look again.
     if (relays.addressIn(request.headers) !== undefined) return sendRefusal(reply, elsewhere);
-    const outcome = await relays.pass({ request: request.raw, address: addressOf(request.ip), url: place.url });
+    const passed = { request: request.raw, address: addressOf(request.ip), url: place.url };
+    const outcome = await passOn(passed, bodyOf(request));
     if (outcome === 'silent') return claim(request, reply, hashOf(token));
     if (outcome === 'passed') {
       resumes.relayed += 1;
       return reply.hijack();
     }
-    const { status, headers, body } = outcome;
-    return reply
-      .code(status)
-      .header('content-type', headers['content-type'] ?? 'application/json')
-      .send(body);
+    if (outcome.status < 300) resumes.relayed += 1;
+    return sendAnswer(reply, outcome);
   };
+}
+
+function byCallId(cluster: Cluster, relays: Relays): Hook {
+  return async (request, reply) => {
+    const [, nodeId] = /^rtc_([0-9a-f]{32})_/.exec((request.params as { id: string }).id) ?? [];
+    const isHere = nodeId === undefined || nodeId === cluster.nodeId;
+    if (isHere || relays.addressIn(request.headers) !== undefined) return undefined;
+    const url = await cluster.urlOf(nodeId).catch(refusalOf);
+    if (typeof url === 'object') return sendRefusal(reply, url);
+    // The calls of a node that is gone have ended.
+    if (url === undefined) return undefined;
+    const passed = { request: request.raw, address: addressOf(request.ip), url };
+    const answer = await relays.forward(passed, bodyOf(request));
+    return answer === 'silent' ? sendRefusal(reply, elsewhere) : sendAnswer(reply, answer);
+  };
+}
+
+function bodyOf({ body }: FastifyRequest): Buffer {
+  return body instanceof Buffer ? body : Buffer.alloc(0);
+}
+
+function sendAnswer(reply: FastifyReply, { status, headers, body }: NodeAnswer): FastifyReply {
+  if (headers.location !== undefined) reply.header('location', headers.location);
+  return reply
+    .code(status)
+    .header('content-type', headers['content-type'] ?? 'application/json')
+    .send(body);
 }
 
 function admitter({ counts }: Cluster, config: Config): Node['admit'] {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { lineIn } from '../journal/journal-file.ts';
 import type { LogCalls, SessionLog } from '../journal/journal.ts';
@@ -40,7 +40,7 @@ interface Claimed {
 export class RedisStore implements Cluster {
   readonly isShared = true;
   readonly #options: RedisStoreOptions;
-  readonly #node = randomUUID();
+  readonly nodeId = randomBytes(16).toString('hex');
   readonly #client: Redis;
   readonly #logs = new Map<string, SharedLog>();
   readonly #claimed = new Map<string, Claimed>();
@@ -131,10 +131,15 @@ export class RedisStore implements Cluster {
     return this.#ask(async () => {
       const [node, position] = await this.#client.hmget(ownerKey(tokenHash), 'node', 'position');
       if (position === null || position === undefined) return 'ended';
-      if (node === this.#node || node === '' || typeof node !== 'string') return 'free';
-      const lease = await this.#client.get(nodeKey(node));
-      return lease === null ? 'free' : { url: (JSON.parse(lease) as { url: string }).url };
+      if (node === this.nodeId || node === '' || typeof node !== 'string') return 'free';
+      const url = await this.urlOf(node);
+      return url === undefined ? 'free' : { url };
     });
+  }
+
+  async urlOf(nodeId: string): Promise<string | undefined> {
+    const lease = await this.#ask(() => this.#client.get(nodeKey(nodeId)));
+    return lease === null ? undefined : (JSON.parse(lease) as { url: string }).url;
   }
 
   claim(tokenHash: string): Promise<boolean> {
@@ -145,7 +150,7 @@ export class RedisStore implements Cluster {
   }
 
   async #claim(tokenHash: string): Promise<boolean> {
-    const found = await this.#ask(() => this.#run(claim, tokenHash, [this.#node, this.#stayMs]));
+    const found = await this.#ask(() => this.#run(claim, tokenHash, [this.nodeId, this.#stayMs]));
     if (!Array.isArray(found)) return false;
     const [epoch, position, rows] = found as [number, string, string[]];
     this.#claimed.set(tokenHash, { epoch, position: Number(position), rows });
@@ -180,13 +185,13 @@ export class RedisStore implements Cluster {
     this.counts.close();
     for (const tokenHash of this.#claimed.keys()) this.drop(tokenHash);
     await Promise.all([...this.#logs.values()].map((log) => log.idle()));
-    await this.#client.del(nodeKey(this.#node)).catch(() => undefined);
+    await this.#client.del(nodeKey(this.nodeId)).catch(() => undefined);
     this.#client.disconnect();
   }
 
   #commands(tokenHash: string, epoch: number): LogCommands {
     const run = (script: Script, stayMs: number, ...rest: readonly (string | number)[]): Promise<Verdict> =>
-      this.#run(script, tokenHash, [epoch, this.#node, stayMs, ...rest]) as Promise<Verdict>;
+      this.#run(script, tokenHash, [epoch, this.nodeId, stayMs, ...rest]) as Promise<Verdict>;
     return {
       append: (from, to, rows) => run(append, this.#stayMs, from, to, ...rows),
       replace: (to, rows) => run(replace, this.#stayMs, to, ...rows),
@@ -237,7 +242,7 @@ export class RedisStore implements Cluster {
     this.#renewedMs = nowMs;
     const about = JSON.stringify({ url: this.#options.nodeUrl, ...this.#options.about() });
     try {
-      await this.#client.set(nodeKey(this.#node), about, 'PX', leaseMs);
+      await this.#client.set(nodeKey(this.nodeId), about, 'PX', leaseMs);
     } catch (fault) {
       if (this.#isThere) this.#options.onChange((this.#isThere = false), fault);
       return;

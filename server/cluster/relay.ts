@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
@@ -7,15 +7,18 @@ import type { Socket } from 'node:net';
 const keyHeader = 'x-dramatis-cluster-key';
 const addressHeader = 'x-dramatis-cluster-address';
 
-/** The owner refused the client itself. */
-export interface OwnerRefusal {
+/** Longest time that another node takes to answer a request that is passed on. */
+const mostAnswerMs = 10_000;
+
+/** What another node answered itself, such as a refusal. */
+export interface NodeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A client's upgrade that is passed on to another node. */
-export interface Upgrade {
+/** A client's request that is passed on to another node. */
+export interface PassedRequest {
   readonly request: IncomingMessage;
   /** The client's address, as the limits count it. */
   readonly address: string;
@@ -23,7 +26,7 @@ export interface Upgrade {
   readonly url: string;
 }
 
-/** Passes WebSockets on to the nodes that own their sessions: the same upgrade, then bytes both ways. */
+/** Passes WebSockets on to the nodes that own their sessions: the same upgrade, then bytes both ways. And requests about calls. */
 export class Relays {
   readonly #key: string;
   readonly #patienceMs: number;
@@ -51,15 +54,9 @@ export class Relays {
    * Passes an upgrade on. `silent`: the other node refused the connection, said that it takes nobody (503), or was silent
    * for too long; the client's socket is untouched then.
    */
-  pass({ request, address, url }: Upgrade): Promise<'passed' | 'silent' | OwnerRefusal> {
-    const { promise, resolve } = Promise.withResolvers<'passed' | 'silent' | OwnerRefusal>();
-    const target = new URL(request.url ?? '/', url);
-    const ask = target.protocol === 'https:' ? httpsRequest : httpRequest;
-    const onward = ask(target, {
-      headers: [...cleanHeaders(request.rawHeaders), keyHeader, this.#key, addressHeader, address],
-      setHost: false,
-      agent: false,
-    });
+  pass({ request, address, url }: PassedRequest): Promise<'passed' | 'silent' | NodeAnswer> {
+    const { promise, resolve } = Promise.withResolvers<'passed' | 'silent' | NodeAnswer>();
+    const onward = this.#ask({ request, address, url });
     const silence = setTimeout(() => onward.destroy(new Error('silent')), this.#patienceMs);
     onward.once('error', () => resolve('silent'));
     onward.once('close', () => clearTimeout(silence));
@@ -70,13 +67,36 @@ export class Relays {
     });
     onward.once('response', (response) => {
       clearTimeout(silence);
-      const { statusCode: status = 502, headers } = response;
-      let body = '';
-      response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-      response.once('close', () => resolve(status === 503 ? 'silent' : { status, headers, body }));
+      void answerOf(response).then(resolve);
     });
     onward.end();
     return promise;
+  }
+
+  /** Passes a request on that is no upgrade, with its body. `silent`: as for `pass`. */
+  async forward(passed: PassedRequest, body: Buffer): Promise<'silent' | NodeAnswer> {
+    const isThere = await fetch(new URL('/livez', passed.url), { signal: AbortSignal.timeout(this.#patienceMs) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (!isThere) return 'silent';
+    const { promise, resolve } = Promise.withResolvers<'silent' | NodeAnswer>();
+    const onward = this.#ask(passed, 'POST').setTimeout(mostAnswerMs, () => onward.destroy(new Error('silent')));
+    onward.once('error', () => resolve('silent'));
+    onward.once('response', (response) => void answerOf(response).then(resolve));
+    onward.end(body);
+    return promise;
+  }
+
+  #ask({ request, address, url }: PassedRequest, method = 'GET'): ClientRequest {
+    const target = new URL(request.url ?? '/', url);
+    const ask = target.protocol === 'https:' ? httpsRequest : httpRequest;
+    return ask(target, {
+      method,
+      headers: [...cleanHeaders(request.rawHeaders), keyHeader, this.#key, addressHeader, address],
+      setHost: false,
+      agent: false,
+    });
   }
 
   #join(client: Socket, upstream: Socket, { rawHeaders }: IncomingMessage, head: Buffer): void {
@@ -107,6 +127,15 @@ export class Relays {
   close(): void {
     for (const client of this.#open) client.destroy();
   }
+}
+
+/** Reads what another node answers; 503 says that it takes nobody. */
+async function answerOf(response: IncomingMessage): Promise<'silent' | NodeAnswer> {
+  const { statusCode: status = 502, headers } = response;
+  let body = '';
+  response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+  await new Promise<void>((resolve) => void response.once('close', () => resolve()));
+  return status === 503 ? 'silent' : { status, headers, body };
 }
 
 /** The headers of a request without what only nodes may say. */

@@ -60,10 +60,14 @@ export interface SessionOptions {
   readonly startWith?: SessionPatch | undefined;
   /** `transcription`: the session only transcribes. */
   readonly intent?: 'transcription' | undefined;
+  /** What carries the session; a WebSocket unless given. */
+  readonly medium?: 'call' | 'phone' | undefined;
 }
 
 /** The other end of a session, whatever carries it. */
 export interface SessionPeer extends Peer {
+  /** Called before the session leaves for another process, while it still listens. */
+  leaving?(): void;
   /** Called once, when the session has ended. */
   close(reason: CloseReason): void;
 }
@@ -84,6 +88,7 @@ export function openSession(
   };
   let left: Promise<void> | undefined;
   const place = deps.sessions.enter(deps.caller, () => {
+    if (left === undefined) peer.leaving?.();
     // The stored journal is kept, for the next process to restore.
     left ??= journal?.close();
     end(journal?.log.isShared === true ? 'moved' : 'server_stopping');
@@ -159,10 +164,10 @@ function aboutSession(options: SessionOptions, { engines, voiceWatch, caller }: 
 }
 
 /** The fields of a session object beyond the OpenAI standard. */
-export function sessionExtras(character: Character, engines: Engines): Record<string, unknown> {
+export function sessionExtras(character: Character, { summary }: Engines): Record<string, unknown> {
   return {
     ...describeCharacter(character),
-    engines: Object.fromEntries(engines.summary.map((engine) => [engine.stage, engine.name])),
+    engines: Object.fromEntries(summary.map(({ stage, name }) => [stage, name])),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Character } from '../../characters/character.ts';
 import type { Access } from '../http/access.ts';
-import { journalVersion, type JournalLine } from '../journal/lines.ts';
+import { journalVersion, sessionLine, type JournalLine } from '../journal/lines.ts';
 import type { ConnectionParts } from '../realtime/connection.ts';
 import { newId } from '../realtime/encode.ts';
 import type { Client, Peer } from '../realtime/peer.ts';
@@ -36,7 +36,8 @@ export function listenersOf(
   return {
     recall: memory?.recall,
     listen: (opened) => {
-      if (restored === undefined) journal?.write(openingLine(opened.id, options, caller));
+      const settings = options.startWith === undefined ? [] : [sessionLine(opened.session)];
+      if (restored === undefined) journal?.write(openingLine(opened.id, options, caller), ...settings);
       const about = { session: opened.id, character: character.id };
       const listeners = [
         others,
@@ -114,7 +115,7 @@ function voiceListener(
 }
 
 function openingLine(id: string, options: SessionOptions, caller: Access): JournalLine {
-  const { character, model, intent, client } = options;
+  const { character, model, intent, client, medium } = options;
   const user = userOf(options, caller) ?? undefined;
   const { owner, secret } = caller;
   const bySecret = secret !== undefined;
@@ -128,6 +129,7 @@ function openingLine(id: string, options: SessionOptions, caller: Access): Journ
     bySecret,
     terms: secret?.terms,
     account: secret?.terms?.limits && secret.account,
+    medium,
   };
   return { type: 'open', version: journalVersion, id, ...who };
 }

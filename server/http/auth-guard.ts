@@ -44,7 +44,7 @@ export interface AuthGuard {
   /** The address of a request, as the limits count it. */
   addressOf(request: FastifyRequest): string;
   /** Authenticates a caller by the key it has sent, or by its headers. Returns a `Refusal` if it is not allowed. */
-  callerOf(request: FastifyRequest, key: string | undefined): (Caller & Access) | Refusal;
+  callerOf(request: FastifyRequest, key: string | undefined): Promise<(Caller & Access) | Refusal>;
   /** The caller that `serverKey`, `member`, `work` or `session` has authenticated. */
   authenticatedCaller(request: FastifyRequest): Caller & Access;
 }
@@ -99,12 +99,7 @@ export function createAuthGuard(parts: GuardParts): AuthGuard {
     call: check(
       (request) => takeHandshake(addressOf(request.ip)) ?? refusalOf(request.headers, { ...config, apiKeys: [] }),
     ),
-    callerOf(request, key) {
-      const shown = key === undefined ? {} : { authorization: `Bearer ${key}` };
-      const address = addressOf(request.ip);
-      const access = authenticate({ ...request.headers, ...shown }, address);
-      return 'status' in access ? access : { ...access, address };
-    },
+    callerOf: (request, key) => callerByKey(request, key, parts.learnSecret, authenticate),
     work: check((request, reply) => {
       const refusal = identify(request, false);
       if (refusal !== undefined) return refusal;
@@ -117,26 +112,42 @@ export function createAuthGuard(parts: GuardParts): AuthGuard {
       const relayed = parts.relayedAddress?.(request.headers);
       const tooMany = relayed === undefined ? takeHandshake(addressOf(request.ip)) : undefined;
       if (tooMany !== undefined) return tooMany;
-      const token = request.ws ? resumeTokenOf(request.headers, request.query) : undefined;
+      const token = resumeTokenOf(request.headers, request.query);
       const resuming = token === undefined ? undefined : await resumingCaller(request, token, parts);
       if (resuming !== undefined && 'status' in resuming) return resuming;
       if (resuming !== undefined) callers.set(request, { ...resuming, address: relayed ?? resuming.address });
       // A client that resumes its session has a slot already.
       if (token !== undefined) return resuming === undefined ? identify(request, true) : undefined;
       return identify(request, true) ?? sessions.refusalFor(callerOf(request));
-    }),
+    }, resumeTokenOf),
   };
+}
+
+/** Authenticates a caller that sends its key after its headers. */
+async function callerByKey(
+  { headers, ip }: FastifyRequest,
+  key: string | undefined,
+  learnSecret: GuardParts['learnSecret'],
+  authenticate: ReturnType<typeof authenticator>,
+): Promise<(Caller & Access) | Refusal> {
+  const unknown = await learnSecret?.(key);
+  const shown = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const address = addressOf(ip);
+  const access = unknown ?? authenticate({ ...headers, ...shown }, address);
+  return 'status' in access ? access : { ...access, address };
 }
 
 type Find = (request: FastifyRequest, reply: FastifyReply) => Refusal | undefined | Promise<Refusal | undefined>;
 
-/** Returns the function that makes a hook which answers and logs what `find` refuses. */
-function checkMaker(learnSecret: GuardParts['learnSecret']): (find: Find) => Check {
+/**
+ * Returns the function that makes a hook which answers and logs what `find` refuses. `tokenOf`: the resume token of a
+ * request, for which no client secret need be known.
+ */
+function checkMaker(learnSecret: GuardParts['learnSecret']): (find: Find, tokenOf?: typeof resumeTokenOf) => Check {
   const refusals = new RefusalLog();
-  return (find) => async (request, reply) => {
+  return (find, tokenOf) => async (request, reply) => {
     const unknown = await learnSecret?.(keyOf(request.headers));
-    // A resume token needs no secret.
-    const isResuming = request.ws && resumeTokenOf(request.headers, request.query) !== undefined;
+    const isResuming = tokenOf?.(request.headers, request.query) !== undefined;
     const refusal = (isResuming ? undefined : unknown) ?? (await find(request, reply));
     if (refusal === undefined) return;
     const address = addressOf(request.ip);

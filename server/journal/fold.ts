@@ -211,10 +211,18 @@ function change(all: Folded, line: Line<'transcript'> | Line<'truncated'>): void
   }
 }
 
-/** Of the playback positions of a reply, the last one counts; of its phrases, the last few. */
-function takeReplyLine({ replies }: Folded, line: Line<'speaks' | 'words' | 'cue' | 'phrase' | 'heard'>): void {
-  const lines = replies.get(line.replyId);
-  if (lines === undefined) return;
+/**
+ * Of the playback positions of a reply, the last one counts, even if the reply has ended: it plays on. Of its phrases,
+ * the last few count.
+ */
+function takeReplyLine(folded: Folded, line: Line<'speaks' | 'words' | 'cue' | 'phrase' | 'heard'>): void {
+  const lines = folded.replies.get(line.replyId);
+  if (lines === undefined) {
+    const [first] = folded.lately;
+    const isLate = line.type === 'heard' && first?.type === 'started' && first.replyId === line.replyId;
+    if (isLate) folded.lately = [...folded.lately.filter(({ type }) => type !== 'heard'), line];
+    return;
+  }
   lines.push(line);
   const most = line.type === 'heard' ? 1 : line.type === 'phrase' ? keptPhrases : Infinity;
   const ofType = lines.filter(({ type }) => type === line.type);

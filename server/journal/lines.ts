@@ -3,7 +3,7 @@ import { cueKinds } from '../../agents/output/performance.ts';
 import { basicEmotions } from '../../agents/feelings.ts';
 import { emotions } from '../../characters/emotion.ts';
 import { secretTerms } from '../protocol/secret-terms.ts';
-import { sessionIn } from '../realtime/wire-session.ts';
+import { sessionIn, type WireSession } from '../realtime/wire-session.ts';
 import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 
@@ -106,6 +106,8 @@ export const lineSchema = z.discriminatedUnion('type', [
     bySecret: z.boolean().optional(),
     terms: secretTerms.optional(),
     account: z.string().optional(),
+    /** What carried the session; absent: a WebSocket. */
+    medium: z.enum(['call', 'phone']).optional(),
   }),
   z.object({
     type: z.literal('session'),
@@ -185,6 +187,12 @@ export function createdIn({ type, response }: Readonly<Record<string, unknown>>)
   return type === 'response.created' && typeof id === 'string' ? id : undefined;
 }
 
+/** Returns the line that records the settings of a session; not its resume token, which is a key. */
+export function sessionLine(session: WireSession): JournalLine {
+  const { resume: _, ...about } = session.x_dramatis as WireSession['x_dramatis'] & { readonly resume?: unknown };
+  return { type: 'session', session: { ...session, x_dramatis: about } };
+}
+
 /** Returns the lines that record an event, and its marks. */
 export function linesOf(event: SessionEvent): JournalLine[] {
   const { taken, kept } = event;
@@ -198,7 +206,7 @@ export function linesOf(event: SessionEvent): JournalLine[] {
 function changesOf(event: SessionEvent): JournalLine[] {
   switch (event.type) {
     case 'updated':
-      return [{ type: 'session', session: { ...sessionIn(event) } }];
+      return [sessionLine(sessionIn(event))];
     case 'reply-started':
     case 'reply-item':
     case 'reply-call':

@@ -51,6 +51,8 @@ export interface RestoredSession {
   readonly terms: SecretTerms | undefined;
   readonly account: string | undefined;
   readonly spent: Spent | undefined;
+  /** What carried it; undefined: a WebSocket. */
+  readonly medium: 'call' | 'phone' | undefined;
   /** Undefined if the client had not changed the session settings. */
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
@@ -114,9 +116,9 @@ export function restore(
   const last = openReplies.at(-1);
   const cut = last === undefined ? undefined : requestAgain(found.again.get(last.replyId), last.item, last.cut);
   const owed = last === undefined && owesReply(conversation, session, open) ? { inConversation: true } : undefined;
-  const { id, character, model, intent, beta = false, user, owner, bySecret = false, terms, account } = open;
-  const { sequence, feelings, beforeScene, taken, told, world } = found;
-  const identity = { id, character, model, intent, beta, user, owner, bySecret, terms, account, spent: found.spent };
+  const { id, character, model, intent, beta = false, user, owner, bySecret = false, terms, account, medium } = open;
+  const { sequence, feelings, beforeScene, taken, told, world, spent } = found;
+  const identity = { id, character, model, intent, beta, user, owner, bySecret, terms, account, spent, medium };
   const state = {
     session,
     items: conversation.items,

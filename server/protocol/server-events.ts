@@ -215,6 +215,7 @@ export const serverEventSchema = z.discriminatedUnion('type', [
     message: z.string(),
   }),
   event('x_dramatis.ack', { x_ack: z.number().int(), x_kept: z.number().int().optional() }),
+  event('x_dramatis.call_ended', { reason: z.enum(['ended', 'server_stopping', 'moved', 'session_expired']) }),
   event('x_dramatis.resumed', { received: z.number().int().nullable(), restarted: z.boolean().optional() }),
 ]);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ResumableStream } from '../../server/transports/websocket/resumable-stream.ts';
+import { ResumableStream } from '../../server/connections/resumable-stream.ts';
 import type { Transport } from '../../server/connections/socket-transport.ts';
 
 /** A transport with room for this many frames; `drain` makes room again. */

@@ -1,5 +1,7 @@
 import type { ServerEvent } from '../../server/protocol/server-events.ts';
-import { expect } from 'vitest';
+import { on, once } from 'node:events';
+import { afterEach, expect } from 'vitest';
+import { WebSocket } from 'ws';
 import { MediaStream, telephoneSession } from '../../server/transports/phone/media-stream.ts';
 import type { TwilioCommand } from '../../server/transports/phone/messages.ts';
 import { floatsFromG711, g711FromFloats } from '../../voices/dsp/g711.ts';
@@ -88,14 +90,16 @@ export function call(
 ) {
   const twilio = new ScriptedTwilio();
   const asked: Record<string, any>[] = [];
-  const stream: MediaStream = new MediaStream('MZ1', {
-    tell: (command) => twilio.take(command),
-    ask(event) {
-      asked.push(event);
-      rig.connection.receive(event);
+  const stream: MediaStream = new MediaStream(
+    { streamSid: 'MZ1', tell: (command) => twilio.take(command) },
+    {
+      ask(event) {
+        asked.push(event);
+        rig.connection.receive(event);
+      },
+      hear: (samples) => rig.connection.receiveAudio(samples, 8_000),
     },
-    hear: (samples) => rig.connection.receiveAudio(samples, 8_000),
-  });
+  );
   const { audio } = telephoneSession;
   const turnDetection = { type: 'server_vad', interrupt_response: options.interrupts ?? true } as const;
   const startWith = { audio: { ...audio, input: { ...audio?.input, turn_detection: turnDetection } } };
@@ -136,6 +140,53 @@ export function call(
     async hangUp() {
       await rig.hangUp();
       expect(events.filter(({ type }) => type === 'error')).toEqual([]);
+    },
+  };
+}
+
+type Json = Record<string, any>;
+
+const open: WebSocket[] = [];
+afterEach(() => {
+  for (const socket of open.splice(0)) socket.close();
+});
+
+/** Twilio at the other end of a socket; the `connected` message has been sent. */
+export async function dialPhone(at: string, headers: Record<string, string> = {}) {
+  const socket = new WebSocket(`ws://${at}/v1/twilio`, { headers });
+  open.push(socket);
+  const messages = on(socket, 'message', { close: ['close'] }) as AsyncIterator<[Buffer]>;
+  const closed = once(socket, 'close') as Promise<[number, Buffer]>;
+  await once(socket, 'open');
+  const send = (message: Json): void => socket.send(JSON.stringify(message));
+  send({ event: 'connected', protocol: 'Call', version: '1.0.0' });
+  return {
+    socket,
+    send,
+    start: (customParameters: Record<string, string>) =>
+      send({ event: 'start', sequenceNumber: '1', streamSid: 'MZ1', start: { streamSid: 'MZ1', customParameters } }),
+    speak(samples: Float32Array) {
+      for (let offset = 0; offset < samples.length; offset += 160) {
+        const payload = Buffer.from(g711FromFloats(samples.slice(offset, offset + 160), 'mulaw')).toString('base64');
+        send({ event: 'media', streamSid: 'MZ1', media: { track: 'inbound', payload } });
+      }
+    },
+    /** The audio of the next reply; each mark is returned at once. */
+    async listen(ms: number): Promise<Float32Array> {
+      const heard: Buffer[] = [];
+      while (heard.reduce((sum, piece) => sum + piece.length, 0) < ms * 8) {
+        const { value } = (await messages.next()) as { value: [Buffer] };
+        const command = JSON.parse(value[0].toString()) as Json;
+        expect(command['streamSid']).toBe('MZ1');
+        if (command['event'] === 'media') heard.push(Buffer.from(command['media'].payload as string, 'base64'));
+        if (command['event'] === 'mark') send(command);
+      }
+      return floatsFromG711(Buffer.concat(heard), 'mulaw');
+    },
+    /** How the server hangs up. */
+    async hungUp(): Promise<{ code: number; reason: string }> {
+      const [code, reason] = await closed;
+      return { code, reason: reason.toString() };
     },
   };
 }

@@ -17,7 +17,7 @@ import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import type { serve } from './serve-rig.ts';
 
-type Server = Awaited<ReturnType<typeof serve>>;
+type Server = Pick<Awaited<ReturnType<typeof serve>>, 'url'>;
 
 export const callsPath = '/v1/realtime/calls';
 

@@ -1,7 +1,9 @@
 import { Player } from '../../server/client/audio/player.js';
 import type { ServerEvent } from '../../server/client/types/api.d.ts';
 import { openConnection } from '../../server/realtime/connection.ts';
+import { CallTalk } from '../../server/transports/webrtc/call-talk.ts';
 import { Call } from '../../server/transports/webrtc/call.ts';
+import { ResumableStream } from '../../server/connections/resumable-stream.ts';
 import type { PeerConnection } from '../../server/transports/webrtc/peer.ts';
 import type { OutgoingPacket } from '../../server/transports/webrtc/rtp.ts';
 import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
@@ -117,27 +119,35 @@ async function overWebRtc({ hears, says, interrupts }: LineOptions): Promise<Lin
     endSoon: () => undefined,
   };
   let call: Call | undefined;
+  let connect: (() => void) | undefined;
   const rig = recordConnection(
     { hears, says, synthesizer: fakeSynthesizer({ sings: true }) },
     {
       client: { holds: true },
       startWith: { audio: { input: { turn_detection: detection(interrupts) } } },
       open(parts, recorder) {
-        const answered = new Call({
+        const { clock, onFault } = parts.ports;
+        call = new Call({
           offer: { sdp: '', audio: { payloadType: 111 }, hasEvents: false } as never,
           encoder,
           decoder,
-          clock: parts.ports.clock,
-          openPeer: () => peer as unknown as PeerConnection,
-          onFault: parts.ports.onFault,
+          clock,
+          openPeer: (listener) => {
+            connect = listener.onConnect;
+            return peer as unknown as PeerConnection;
+          },
+          onFault,
           onEnd: () => undefined,
         });
-        call = answered;
+        const link = new ResumableStream({ binary: false, resumable: false, keptBytes: 0, clock });
+        link.attach(call);
+        const talk = new CallTalk({ call, link, clock, onFault });
+        connect?.();
         const connection = openConnection(parts, {
-          send: (event) => recorder.send(event) && answered.send(event),
-          sendAudio: (audio) => answered.sendAudio(audio),
+          send: (event) => recorder.send(event) && talk.send(event),
+          sendAudio: (audio) => talk.sendAudio(audio),
         });
-        answered.connect(connection);
+        talk.connect(connection);
         return connection;
       },
     },

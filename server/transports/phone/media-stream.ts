@@ -23,24 +23,35 @@ interface Heard {
   readonly ms: number;
 }
 
-interface Ends {
-  /** Sends to Twilio. Returns false if Twilio has stopped reading. */
+/** A piece of a reply at Twilio that has not been played, as far as is known. */
+interface Piece extends Heard {
+  readonly sound: Buffer;
+}
+
+/** One of Twilio's streams. */
+export interface TwilioLine {
+  readonly streamSid: string;
+  /** Returns false if Twilio has stopped reading. */
   tell(command: TwilioCommand): boolean;
+}
+
+interface Ends {
   ask(event: ClientEvent): void;
   /** Sends the caller's audio to the session, at `g711SampleRate`. */
   hear(samples: Float32Array): void;
 }
 
 /**
- * One phone call between Twilio Media Streams and a session. A mark follows each block of a reply; when it comes back,
+ * One phone call between Twilio Media Streams and a session; over one stream, or over another one if the first one breaks:
+ * what had not been played then is sent again. A mark follows each block of a reply; when it comes back,
  * the caller has heard up to there. On a barge-in, Twilio's buffer is cleared, and the history is truncated to what was
  * heard; also while an overlap is being classified: if it was no barge-in, the session speaks the clause again.
  */
 export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
-  readonly #streamSid: string;
   readonly #ends: Ends;
+  #line: TwilioLine | undefined;
   /** Marks that Twilio has not returned, oldest first. */
-  readonly #marks = new Map<string, Heard>();
+  readonly #marks = new Map<string, Piece>();
   #markCount = 0;
   /** Playback position of the last mark that came back. */
   #heard: Heard | undefined;
@@ -51,9 +62,20 @@ export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
   #silencedItem: string | undefined;
   #interrupts = true;
 
-  constructor(streamSid: string, ends: Ends) {
-    this.#streamSid = streamSid;
+  constructor(line: TwilioLine, ends: Ends) {
+    this.#line = line;
     this.#ends = ends;
+  }
+
+  /** Goes on over another stream. */
+  attach(line: TwilioLine): void {
+    this.#line = line;
+    for (const [name, piece] of this.#marks) this.#pass(name, piece);
+  }
+
+  /** The stream has broken; what is said meanwhile waits. */
+  detach(line: TwilioLine): void {
+    if (this.#line === line) this.#line = undefined;
   }
 
   /** Makes the character speak first, as a person who answers the phone does. */
@@ -104,17 +126,24 @@ export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
     const playing = this.#playing;
     if (playing === undefined || sound.length === 0) return true;
     this.#silencedItem = undefined;
-    const streamSid = this.#streamSid;
-    for (let offset = 0; offset < sound.length; offset += pieceBytes) {
-      const payload = sound.subarray(offset, offset + pieceBytes).toString('base64');
-      if (!this.#ends.tell({ event: 'media', streamSid, media: { payload } })) return false;
-    }
     playing.sentBytes += sound.length;
     this.#markCount += 1;
     const name = String(this.#markCount);
     const { responseId, itemId, sentBytes } = playing;
-    this.#marks.set(name, { responseId, itemId, ms: sentBytes / bytesPerMs });
-    return this.#ends.tell({ event: 'mark', streamSid, mark: { name } });
+    const piece = { responseId, itemId, ms: sentBytes / bytesPerMs, sound };
+    this.#marks.set(name, piece);
+    return this.#pass(name, piece);
+  }
+
+  #pass(name: string, { sound }: Piece): boolean {
+    const line = this.#line;
+    if (line === undefined) return true;
+    const { streamSid } = line;
+    for (let offset = 0; offset < sound.length; offset += pieceBytes) {
+      const payload = sound.subarray(offset, offset + pieceBytes).toString('base64');
+      if (!line.tell({ event: 'media', streamSid, media: { payload } })) return false;
+    }
+    return line.tell({ event: 'mark', streamSid, mark: { name } });
   }
 
   #hear(name: string): void {
@@ -163,7 +192,8 @@ export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
     if (this.#marks.size === 0) return true;
     const unheard = new Set([...this.#marks.values()].map(({ itemId }) => itemId));
     this.#marks.clear();
-    const isReading = this.#ends.tell({ event: 'clear', streamSid: this.#streamSid });
+    const line = this.#line;
+    const isReading = line === undefined || line.tell({ event: 'clear', streamSid: line.streamSid });
     for (const itemId of unheard) if (itemId !== goesOn) this.#truncate(itemId);
     return isReading;
   }

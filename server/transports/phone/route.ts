@@ -1,22 +1,18 @@
-import { telephoneSession, MediaStream } from './media-stream.ts';
+import { openPhoneTalk, type PhoneNode, type PhoneTalk } from './open-talk.ts';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Check, AuthGuard } from '../../http/auth-guard.ts';
-import { openSession, type SessionDeps, type SessionPeer } from '../../connections/open-session.ts';
 import { sendProblem, sendRefusal, type Refusal } from '../../http/problem.ts';
-import { resolveCharacter, resolveUser } from '../../connections/caller-choice.ts';
 import { closeCodes, keepAlive, socketTransport } from '../../connections/socket-transport.ts';
-import type { SessionPatch } from '../../protocol/client-events.ts';
-import type { Connection } from '../../realtime/connection.ts';
 import type { Problem } from '../../session/contract/events.ts';
-import { parseTwilioMessage, type TwilioMessage } from './messages.ts';
+import type { SocketDeps } from '../../connections/open-stream.ts';
+import { parseTwilioMessage, type TwilioCommand, type TwilioMessage } from './messages.ts';
 import { createHmac } from 'node:crypto';
-import { g711SampleRate } from '../../../voices/dsp/g711.ts';
 import { sameSecret } from '../../config/api-keys.ts';
 import { limits } from '../../limits/limits.ts';
 import { Quota } from '../../limits/quota.ts';
 
-type Deps = Omit<SessionDeps, 'caller'>;
+type Deps = Omit<SocketDeps, 'caller'>;
 
 type Start = Extract<TwilioMessage, { event: 'start' }>['start'];
 
@@ -29,7 +25,7 @@ export const twilioPath = '/v1/twilio';
  * then nothing is done, and little is held: the route has a WebSocket server of its own, because a frame of other clients
  * may have megabytes, and few calls may wait.
  */
-export function addTwilio(app: FastifyInstance, deps: Deps, guard: AuthGuard): void {
+export function addTwilio(app: FastifyInstance, deps: Deps, guard: AuthGuard, node: PhoneNode | undefined): void {
   const { twilio, twilioAuthToken } = deps.config;
   if (!twilio && twilioAuthToken === undefined) return;
   const server = new WebSocketServer({
@@ -54,7 +50,7 @@ export function addTwilio(app: FastifyInstance, deps: Deps, guard: AuthGuard): v
         request.raw.socket.once('close', place);
         // A client sends nothing before its handshake is answered, so there is no first packet to pass on.
         server.handleUpgrade(request.raw, request.raw.socket, Buffer.alloc(0), (socket) =>
-          answer(socket, request, place, deps, guard),
+          answer(socket, request, place, { deps, guard, node }),
         );
       },
     ],
@@ -81,14 +77,21 @@ function signed(authToken: string | undefined): Check {
   };
 }
 
-interface Call {
-  readonly stream: MediaStream;
-  readonly connection: Connection;
+/** Two seconds of speech: as long as another node may take to leave a session. */
+const mostEarly = 100;
+
+interface AnswerParts {
+  readonly deps: Deps;
+  readonly guard: AuthGuard;
+  readonly node: PhoneNode | undefined;
 }
 
-function answer(socket: WebSocket, request: FastifyRequest, hasBegun: () => void, deps: Deps, guard: AuthGuard): void {
+function answer(socket: WebSocket, request: FastifyRequest, hasBegun: () => void, parts: AnswerParts): void {
   const { log } = request;
-  let call: Call | undefined;
+  const { deps } = parts;
+  let call: PhoneTalk | undefined;
+  /** What comes while the session is being opened. */
+  let early: TwilioMessage[] | undefined;
   let isPuzzled = false;
   deps.sessions.add(socket);
   keepAlive(socket);
@@ -100,7 +103,7 @@ function answer(socket: WebSocket, request: FastifyRequest, hasBegun: () => void
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
   socket.once('close', () => {
     clearTimeout(patience);
-    call?.connection.close();
+    call?.lose();
   });
   socket.on('message', (data: RawData, isBinary: boolean) => {
     // A refused connection may still be sending.
@@ -111,70 +114,41 @@ function answer(socket: WebSocket, request: FastifyRequest, hasBegun: () => void
       isPuzzled = true;
     } else if (message.event === 'stop') {
       if (call === undefined) socket.close(closeCodes.ended);
-      else call.connection.close();
-    } else if (call !== undefined) call.stream.receive(message);
-    else if (message.event === 'start') {
+      else call.hangUp();
+    } else if (call !== undefined) call.receive(message);
+    else if (early !== undefined) {
+      if (early.length < mostEarly) early.push(message);
+    } else if (message.event === 'start') {
+      early = [];
       clearTimeout(patience);
-      call = begin(socket, message.start, request, deps, guard);
-      if (call !== undefined) hasBegun();
+      void begin(socket, message.start, request, parts).then((begun) => {
+        call = begun;
+        if (begun === undefined) return;
+        hasBegun();
+        for (const one of early ?? []) begun.receive(one);
+        if (socket.readyState !== socket.OPEN) begun.lose();
+      });
     }
   });
 }
 
-/** Authenticates the caller and opens the session, or hangs up. */
-function begin(
+/** Authenticates the caller and opens the session, or goes on with one; or hangs up. */
+async function begin(
   socket: WebSocket,
-  start: Start,
+  { streamSid, customParameters }: Start,
   request: FastifyRequest,
-  deps: Deps,
-  guard: AuthGuard,
-): Call | undefined {
+  { deps, guard, node }: AnswerParts,
+): Promise<PhoneTalk | undefined> {
   const { log } = request;
-  const { character: wanted, key, user: named } = start.customParameters;
-  const caller = guard.callerOf(request, key);
+  const { key, character: model, user, resume } = customParameters;
+  const caller = await guard.callerOf(request, key);
   if ('status' in caller) return hangUp(socket, caller.problem, log);
-  const refusal = deps.sessions.refusalFor(caller);
-  if (refusal !== undefined) return hangUp(socket, refusal.problem, log, 'tryLater');
-  const character = resolveCharacter(wanted, caller.secret, deps);
-  if ('code' in character) return hangUp(socket, character, log);
-  const user = resolveUser(named, caller.secret);
-  if (typeof user === 'object') return hangUp(socket, user, log);
   const carrier = socketTransport(socket);
-  const stream = new MediaStream(start.streamSid, {
-    tell: (command) => carrier.send(JSON.stringify(command)),
-    ask: (event) => connection.receive(event),
-    hear: (samples) => connection.receiveAudio(samples, g711SampleRate),
-  });
-  const peer: SessionPeer = {
-    send: (event) => stream.send(event),
-    sendAudio: (audio) => stream.sendAudio(audio),
-    close: (reason) => carrier.close(reason),
-  };
-  const connection = openSession(
-    {
-      character,
-      model: wanted ?? character.id,
-      client: { holds: true },
-      user,
-      startWith: startOf(caller.secret?.startWith),
-    },
-    peer,
-    { ...deps, caller },
-    log,
-  );
-  stream.greet();
-  return { stream, connection };
-}
-
-/** The settings of a client secret, with the telephone's audio format. */
-function startOf(wanted: SessionPatch | undefined): SessionPatch {
-  return {
-    ...wanted,
-    audio: {
-      input: { ...wanted?.audio?.input, ...telephoneSession.audio?.input },
-      output: { ...wanted?.audio?.output, ...telephoneSession.audio?.output },
-    },
-  };
+  const line = { streamSid, tell: (command: TwilioCommand) => carrier.send(JSON.stringify(command)) };
+  const wanted = { model, user, resume };
+  const talk = await openPhoneTalk({ line, carrier, wanted }, { ...deps, caller }, node, log);
+  if (!('code' in talk)) return talk;
+  return hangUp(socket, talk, log, talk.mayRetry === true ? 'tryLater' : 'policy');
 }
 
 /** Twilio does not report close reasons, so the reason is logged. */

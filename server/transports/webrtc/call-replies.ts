@@ -8,6 +8,8 @@ import type { CutResponse, PlayoutEvent } from './playout-queue.ts';
 interface Ends {
   readonly outgoing: OutgoingSpeech;
   readonly ask: (event: ClientEvent) => void;
+  /** The session is told when a response has been played to its end, for its journal. */
+  readonly reportsEnd: boolean;
 }
 
 /**
@@ -19,6 +21,8 @@ export class CallReplies {
   readonly #running = new Map<string, ServerResponse>();
   /** Conversation item of each response that is in progress or still playing. */
   readonly #items = new Map<string, string>();
+  /** The response whose playback ended last: it may be played again if nobody has heard its end. */
+  #lastStopped: readonly [responseId: string, itemId: string] | undefined;
   #interrupts = true;
   #justEnded: ServerResponse | undefined;
 
@@ -63,12 +67,29 @@ export class CallReplies {
     this.#tellHeard(this.#ends.outgoing.cut());
   }
 
+  /** True while a response is in progress. */
+  get isSpeaking(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** Takes the playout events that the client is told. */
-  notePlayout({ type, response_id: id }: PlayoutEvent): void {
-    if (type === 'output_audio_buffer.stopped') this.#items.delete(id);
-    // From the first sample on, playback is in real time, so one report is enough.
-    if (type === 'output_audio_buffer.started')
-      this.#ends.ask({ type: 'x_dramatis.heard', response_id: id, samples: 1 });
+  notePlayout({ type, response_id: responseId }: PlayoutEvent, playedSamples: number): void {
+    const itemId = this.#items.get(responseId);
+    if (type === 'output_audio_buffer.stopped') {
+      this.#items.delete(responseId);
+      if (itemId !== undefined) this.#lastStopped = [responseId, itemId];
+      if (this.#ends.reportsEnd) this.notePlayed({ responseId, playedSamples });
+    }
+    if (type !== 'output_audio_buffer.started') return;
+    const [stopped, itsItem = ''] = this.#lastStopped ?? [];
+    if (itemId === undefined && stopped === responseId) this.#items.set(responseId, itsItem);
+    // From here on, playback is in real time.
+    this.notePlayed({ responseId, playedSamples: Math.max(1, playedSamples) });
+  }
+
+  /** Tells the session how much of a response has been played. */
+  notePlayed({ responseId, playedSamples: samples }: CutResponse): void {
+    this.#ends.ask({ type: 'x_dramatis.heard', response_id: responseId, samples });
   }
 
   /** Ignores out-of-band responses, whose items are not part of the conversation. */

@@ -1,16 +1,11 @@
-import type { ServerEvent } from '../../protocol/server-events.ts';
 import type { OpusDecoder, OpusEncoder } from '../../../voices/dsp/opus.ts';
-import { errorObject } from '../../session/contract/errors.ts';
-import type { SessionPeer } from '../../connections/open-session.ts';
-import type { CloseReason } from '../../connections/socket-transport.ts';
+import type { Transport } from '../../connections/socket-transport.ts';
 import { limits, wireSampleRate } from '../../protocol/limits.ts';
-import type { Connection } from '../../realtime/connection.ts';
-import { newId, type OutgoingAudio } from '../../realtime/encode.ts';
+import { newId } from '../../realtime/encode.ts';
 import type { Clock } from '../../session/contract/clock.ts';
-import { CallReplies } from './call-replies.ts';
+import { errorObject } from '../../session/contract/errors.ts';
 import { IncomingSpeech } from './incoming-speech.ts';
 import type { Offer } from './offer.ts';
-import { OutgoingSpeech } from './outgoing-speech.ts';
 import type { PeerConnection, PeerListener } from './peer.ts';
 
 export interface CallParts {
@@ -19,99 +14,93 @@ export interface CallParts {
   readonly encoder: OpusEncoder;
   readonly decoder: OpusDecoder;
   readonly clock: Clock;
-  openPeer(listener: PeerListener): PeerConnection;
+  readonly openPeer: (listener: PeerListener) => PeerConnection;
   readonly onFault: (fault: unknown) => void;
   /** Called once, when the peer connection has ended. */
   readonly onEnd: () => void;
 }
 
-/** One conversation over WebRTC: connects a peer with a session. Events use the data channel, audio the tracks. */
-export class Call implements SessionPeer {
+/** What a call is for: it gets all that the client sends. */
+export interface CallUser {
+  text(text: string): void;
+  binary(): void;
+  hear(samples: Float32Array): void;
+  /** Audio can be sent. */
+  connected(call: Call): void;
+  /** The call has ended: a side has closed it, or the client is silent. */
+  ended(call: Call, because: 'closed' | 'lost'): void;
+}
+
+/** One WebRTC connection, as a transport of events (its data channel) and of speech both ways (its audio tracks). */
+export class Call implements Transport {
   readonly peer: PeerConnection;
-  readonly #parts: CallParts;
+  /** Set while the connection carries a talk. */
+  user: CallUser | undefined;
+  /** If set, the client is told why the call ends. */
+  tellsEnd = false;
+  readonly encoder: OpusEncoder;
   readonly #incoming: IncomingSpeech;
-  readonly #outgoing: OutgoingSpeech;
-  readonly #replies: CallReplies;
-  #connection: Connection | undefined;
+  #isConnected = false;
+  #signMs: number;
   /** Events that wait for the data channel to open. Undefined if it is open, or if the client offers none. */
   #waiting: string[] | undefined;
   #waitingBytes = 0;
 
-  constructor(parts: CallParts) {
-    const { offer, encoder, decoder, clock } = parts;
-    const { payloadType } = offer.audio;
-    this.#parts = parts;
+  constructor({ offer, encoder, decoder, clock, openPeer, onFault, onEnd }: CallParts) {
+    this.encoder = encoder;
     this.#waiting = offer.hasEvents ? [] : undefined;
-    this.peer = parts.openPeer({
+    this.#signMs = clock.now();
+    const noteSign = (): void => void (this.#signMs = clock.now());
+    this.peer = openPeer({
       onOpen: () => this.#open(),
-      onText: (text) => this.#connection?.receiveText(text),
-      onBinary: () => this.#connection?.reject(),
-      onPacket: (packet) => this.#incoming.receive(packet),
-      onEnd: () => this.#end(),
-      onFault: parts.onFault,
+      onConnect: () => {
+        this.#isConnected = true;
+        this.user?.connected(this);
+      },
+      onText: (text) => {
+        noteSign();
+        this.user?.text(text);
+      },
+      onBinary: () => this.user?.binary(),
+      onPacket: (packet) => {
+        noteSign();
+        this.#incoming.receive(packet);
+      },
+      onSign: noteSign,
+      onEnd: (because) => {
+        this.#isConnected = false;
+        this.user?.ended(this, because);
+        encoder.close();
+        decoder.close();
+        onEnd();
+      },
+      onFault,
     });
     this.#incoming = new IncomingSpeech({
-      payloadType,
+      payloadType: offer.audio.payloadType,
       decoder,
       sampleRate: wireSampleRate,
-      hear: (samples) => this.#connection?.receiveAudio(samples, wireSampleRate),
+      hear: (samples) => this.user?.hear(samples),
       now: () => clock.now(),
     });
-    this.#outgoing = new OutgoingSpeech({
-      encoder,
-      clock,
-      send: (packet) => this.peer.sendPacket(packet),
-      tell: (event) => {
-        this.#sendEvent({ event_id: newId('event'), ...event });
-        this.#replies.notePlayout(event);
-      },
-      onFault: parts.onFault,
-    });
-    this.#replies = new CallReplies({
-      outgoing: this.#outgoing,
-      ask: (event) => this.#connection?.receive(event),
-    });
   }
 
-  connect(connection: Connection): void {
-    this.#connection = connection;
+  /** True while audio can be sent. */
+  get isConnected(): boolean {
+    return this.#isConnected;
   }
 
-  /** Takes an event of the session. Returns false if the client has stopped reading. */
-  send(event: ServerEvent): boolean {
-    // Pausing and resuming playback is done by the server; WebRTC clients do not know these events.
-    const isRead = event.type === 'x_dramatis.hold' || event.type === 'x_dramatis.resume' || this.#sendEvent(event);
-    this.#replies.take(event);
-    return isRead;
+  /** When the client has last been heard of, on the clock. */
+  get signMs(): number {
+    return this.#signMs;
   }
 
-  sendAudio({ responseId, samples }: OutgoingAudio): boolean {
-    this.#replies.play(responseId, samples);
-    return true;
-  }
+  /** Sends a packet of speech. */
+  readonly sendPacket: PeerConnection['sendPacket'] = (packet) => this.peer.sendPacket(packet);
 
-  /** Takes the one client event that is about the playout of the call itself. */
-  admits(message: unknown): boolean {
-    const isClear = (message as { type?: unknown } | null)?.type === 'output_audio_buffer.clear';
-    if (isClear) this.#replies.clear();
-    return !isClear;
-  }
-
-  /** Ends the call when the session has ended. */
-  close(reason: CloseReason): void {
-    this.#outgoing.close();
-    if (reason === 'client_too_slow') this.peer.end();
-    else this.peer.endSoon();
-  }
-
-  #open(): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
-    for (const text of waiting) this.peer.sendText(text);
-  }
-
-  #sendEvent(event: ServerEvent): boolean {
-    const text = JSON.stringify(event);
+  /** Sends an event, in JSON. Returns false if the client has stopped reading. */
+  send(frame: string | Uint8Array): boolean {
+    const text = frame as string;
     if (this.#waiting !== undefined) {
       this.#waiting.push(text);
       this.#waitingBytes += text.length;
@@ -119,6 +108,7 @@ export class Call implements SessionPeer {
     }
     const { mostBytes } = this.peer;
     if (Buffer.byteLength(text) <= mostBytes) return this.peer.sendText(text);
+    const event = JSON.parse(text) as { readonly type: string };
     const short =
       event.type === 'conversation.item.retrieved'
         ? JSON.stringify(event, (key, value: unknown) => (key === 'audio' ? null : value))
@@ -129,10 +119,22 @@ export class Call implements SessionPeer {
     return this.peer.sendText(JSON.stringify({ type: 'error', event_id: newId('event'), error }));
   }
 
-  #end(): void {
-    this.#outgoing.close();
-    this.#parts.encoder.close();
-    this.#parts.decoder.close();
-    this.#parts.onEnd();
+  /** A data channel tells nothing that the connection does not. */
+  probe(answered: () => void): void {
+    answered();
+  }
+
+  close(reason: Parameters<Transport['close']>[0]): void {
+    if (reason === 'client_too_slow') return this.peer.end();
+    this.user = undefined;
+    if (this.tellsEnd && reason !== 'replaced')
+      this.send(JSON.stringify({ type: 'x_dramatis.call_ended', event_id: newId('event'), reason }));
+    this.peer.endSoon();
+  }
+
+  #open(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const text of waiting) this.peer.sendText(text);
   }
 }

@@ -2,15 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import { openOpusDecoder, openOpusEncoder } from '../../../voices/dsp/opus.ts';
 import type { Config } from '../../config/config.ts';
-import { openSession, type SessionDeps } from '../../connections/open-session.ts';
 import type { Refusal } from '../../http/problem.ts';
-import { resolveCharacter } from '../../connections/caller-choice.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import { systemClock } from '../../session/contract/clock.ts';
+import type { SocketDeps } from '../../connections/open-stream.ts';
 import { Call } from './call.ts';
-import { startOf, type CallRequest } from './call-request.ts';
+import type { CallRequest } from './call-request.ts';
+import { CallTalk } from './call-talk.ts';
 import { iceSettingsFor } from './ice.ts';
 import { readOffer, type Offer } from './offer.ts';
+import { openTalk, resumeRefusal, type TalkRequest } from './open-talk.ts';
 import type { PeerRoute } from './peer.ts';
 import { UdpPorts } from './udp-ports.ts';
 
@@ -20,17 +21,16 @@ export interface AnsweredCall {
 }
 
 /** A call request, with the addresses of both sides. */
-interface Asked extends CallRequest {
-  readonly model: string | undefined;
+interface Asked extends TalkRequest, Pick<CallRequest, 'sdp'> {
   /** The local address that the client connected to. */
   readonly reached: string | undefined;
   readonly clientAddress: string;
 }
 
 interface Held {
-  readonly call: Call;
   readonly owner: string | undefined;
-  readonly ended: Promise<void>;
+  readonly closed: Promise<void>;
+  endSoon(): void;
   hangUp(): void;
 }
 
@@ -39,49 +39,47 @@ export class Calls {
   readonly #held = new Map<string, Held>();
   readonly #config: Config;
   readonly #ports: UdpPorts | undefined;
+  readonly #newId: () => string;
 
-  constructor(config: Config) {
+  /** `nodeId`: of this server, if it is one of several: it is in the ids of its calls. */
+  constructor(config: Config, nodeId?: string) {
     this.#config = config;
     this.#ports = config.webrtcPorts === undefined ? undefined : new UdpPorts(config.webrtcPorts);
+    const prefix = nodeId === undefined ? 'rtc_' : `rtc_${nodeId}_`;
+    this.#newId = () => `${prefix}${randomBytes(16).toString('base64url')}`;
   }
 
-  /** Answers a call and opens its session. Returns a `Refusal` if that fails. */
-  async answer(request: Asked, deps: SessionDeps, log: FastifyBaseLogger): Promise<AnsweredCall | Refusal> {
+  /** Answers a call: opens its session, or goes on with one whose call broke. Returns a `Refusal` if that fails. */
+  async answer(request: Asked, deps: SocketDeps, log: FastifyBaseLogger): Promise<AnsweredCall | Refusal> {
     const { caller } = deps;
-    const model = request.model ?? request.session?.model;
-    const character = resolveCharacter(model, caller.secret, deps);
-    if ('code' in character) return { status: character.code === 'unknown_character' ? 404 : 403, problem: character };
+    const missing = resumeRefusal(request.resume, deps);
+    if (missing !== undefined) return missing;
     const offer = readOffer(request.sdp);
     if ('code' in offer) return { status: 400, problem: offer };
-    const id = `rtc_${randomBytes(16).toString('base64url')}`;
+    const id = this.#newId();
     const way = await this.#wayTo(request);
     if ('status' in way) return way;
-    const held = await this.#open(id, offer, way, caller.owner, log).catch((fault: unknown) => {
+    const call = await this.#open(id, offer, way, caller.owner, log).catch((fault: unknown) => {
       this.#giveBack(way);
       throw fault;
     });
-    const sdp = await held.call.peer.answer(offer);
+    const sdp = await call.peer.answer(offer);
     if (typeof sdp !== 'string') {
-      held.call.peer.end();
+      call.peer.end();
       return { status: sdp.code === 'webrtc_unavailable' ? 503 : 400, problem: sdp };
     }
-    // The last slot may have been taken in the meantime.
-    const refusal = deps.sessions.refusalFor(caller);
-    if (refusal !== undefined) {
-      held.call.peer.end();
-      return refusal;
+    const session = openTalk(call, request, deps, log);
+    if ('status' in session) {
+      call.peer.end();
+      return session;
     }
-    const startWith = startOf(caller.secret?.startWith, request.session);
-    const connection = openSession(
-      { character, model: model ?? character.id, client: { holds: true }, startWith },
-      held.call,
-      deps,
-      log,
-    );
-    held.call.connect(connection);
-    held.hangUp = () => connection.close();
-    log.info({ call: id, session: connection.id }, 'call answered');
-    void held.ended.then(() => connection.close());
+    const { connection, peer } = session;
+    log.info({ call: id, session: connection.id, resumed: request.resume !== undefined }, 'call answered');
+    const endSoon = (): void =>
+      void (peer instanceof CallTalk ? peer.silence : Promise.resolve()).then(() => call.peer.endSoon());
+    const held = { owner: session.binding.owner, closed: call.peer.closed, endSoon };
+    this.#held.set(id, { ...held, hangUp: () => connection.close() });
+    void Promise.all([connection.done, call.peer.closed]).then(() => this.#held.delete(id));
     return { id, sdp };
   }
 
@@ -94,8 +92,9 @@ export class Calls {
   }
 
   async close(): Promise<void> {
-    for (const { call } of this.#held.values()) call.peer.endSoon();
-    await Promise.all([...this.#held.values()].map(({ call }) => call.peer.closed));
+    const held = [...this.#held.values()];
+    for (const call of held) call.endSoon();
+    await Promise.all(held.map(({ closed }) => closed));
   }
 
   async #wayTo({ reached, clientAddress }: Asked): Promise<PeerRoute | Refusal> {
@@ -111,12 +110,11 @@ export class Calls {
     way: PeerRoute,
     owner: string | undefined,
     log: FastifyBaseLogger,
-  ): Promise<Held> {
+  ): Promise<Call> {
     // Loaded on demand: it takes a moment, and many servers never get a call.
     const { PeerConnection } = await import('./peer.ts');
     const [encoder, decoder] = await Promise.all([openOpusEncoder(wireSampleRate), openOpusDecoder(wireSampleRate)]);
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const call = new Call({
+    const call: Call = new Call({
       offer,
       encoder,
       decoder,
@@ -125,15 +123,15 @@ export class Calls {
       onFault: (fault) =>
         log.error({ call: id, fault: fault instanceof Error ? fault.stack : String(fault) }, 'call failed'),
       onEnd: () => {
-        this.#held.delete(id);
+        // Without a session it is over; else its session tells when.
+        if (this.#held.get(id)?.hangUp === hangUp) this.#held.delete(id);
         log.info({ call: id }, 'call ended');
-        end();
       },
     });
-    const held: Held = { call, owner, ended, hangUp: () => call.peer.end() };
-    this.#held.set(id, held);
+    const hangUp = (): void => call.peer.end();
+    this.#held.set(id, { owner, closed: call.peer.closed, endSoon: () => call.peer.endSoon(), hangUp });
     void call.peer.closed.then(() => this.#giveBack(way));
-    return held;
+    return call;
   }
 
   #giveBack({ port }: PeerRoute): void {

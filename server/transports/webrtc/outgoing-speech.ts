@@ -10,15 +10,28 @@ const tailFrames = 10;
 const mostBehindMs = 200;
 const frameTicks = (opusFrameMs / 1000) * opusClockRate;
 
+/** How often the playback position is reported, if it is. */
+const reportMs = 500;
+
 interface Speaker {
-  readonly encoder: OpusEncoder;
+  /** Samples of a packet, at the encoders' rate. */
+  readonly frameSamples: number;
   readonly clock: Clock;
-  readonly send: (packet: OutgoingPacket) => void;
-  readonly tell: (event: PlayoutEvent) => void;
+  readonly tell: (event: PlayoutEvent, playedSamples: number) => void;
   readonly onFault: (fault: unknown) => void;
+  /** If given, is told how much of a response has been played, twice a second. */
+  readonly onPlayed?: ((played: CutResponse) => void) | undefined;
+  /** How much is played again at most if a call breaks, in milliseconds. */
+  readonly rewindMs: number;
 }
 
-/** Sends the character's voice as RTP packets of 20 ms in real time; without audio no timer runs. */
+/** Where the packets go: one call after another. */
+export interface SpeechLine {
+  readonly encoder: OpusEncoder;
+  readonly send: (packet: OutgoingPacket) => void;
+}
+
+/** Sends the character's voice as RTP packets of 20 ms in real time; without audio or without a line no timer runs. */
 export class OutgoingSpeech {
   readonly #speaker: Speaker;
   readonly #queue: PlayoutQueue;
@@ -30,24 +43,60 @@ export class OutgoingSpeech {
   /** Position of the next frame, in frames from the start of the call. */
   #tick = 0;
   #isRunning = false;
+  #done: Promise<void> | undefined;
+  #line: SpeechLine | undefined;
+  #reportedMs: number;
 
   constructor(speaker: Speaker) {
+    const { frameSamples, tell, rewindMs, clock } = speaker;
     this.#speaker = speaker;
-    this.#queue = new PlayoutQueue(speaker.encoder.frameSamples, speaker.tell);
-    this.#silence = new Float32Array(speaker.encoder.frameSamples);
-    this.#startedMs = speaker.clock.now();
+    this.#queue = new PlayoutQueue(frameSamples, tell, rewindMs);
+    this.#silence = new Float32Array(frameSamples);
+    this.#startedMs = clock.now();
+    this.#reportedMs = this.#startedMs;
+  }
+
+  /** True while audio is being played. */
+  get isPlaying(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Settles when no audio is being played. */
+  async idle(): Promise<void> {
+    if (this.#isRunning) await this.#done;
+  }
+
+  /** The responses that are being played or wait, with the positions at which all of what is there will have been played. */
+  waiting(): CutResponse[] {
+    return this.#queue.waiting();
+  }
+
+  /** Plays over a line from now on. */
+  attach(line: SpeechLine): void {
+    this.#line = line;
+    this.#run();
+  }
+
+  /**
+   * The line is gone, and nobody has heard anything since `heardUntilMs` on the clock: it is played again over the next
+   * one. Returns the playback positions that this changes.
+   */
+  detach(heardUntilMs: number): CutResponse[] {
+    if (this.#line === undefined) return [];
+    this.#line = undefined;
+    return this.#queue.rewind(heardUntilMs);
   }
 
   /** Queues more audio of a response, at the encoder's sample rate. */
   push(responseId: string, samples: Float32Array): void {
     this.#queue.push(responseId, samples);
-    void this.#run();
+    this.#run();
   }
 
   /** Marks the audio of a response as complete. Returns whether some of it is still to be played. */
   complete(responseId: string): boolean {
     const plays = this.#queue.complete(responseId);
-    void this.#run();
+    this.#run();
     return plays;
   }
 
@@ -66,12 +115,16 @@ export class OutgoingSpeech {
     this.#stop.abort(new Error('the call has ended'));
   }
 
-  async #run(): Promise<void> {
+  #run(): void {
     if (this.#isRunning || this.#stop.signal.aborted) return;
     this.#isRunning = true;
+    this.#done = this.#play();
+  }
+
+  async #play(): Promise<void> {
     const { clock } = this.#speaker;
     try {
-      for (let frame = this.#queue.next(); frame !== undefined; frame = this.#queue.next()) {
+      for (let frame = this.#next(); frame !== undefined; frame = this.#next()) {
         await this.#talk(frame, clock);
       }
     } catch (reason) {
@@ -98,8 +151,21 @@ export class OutgoingSpeech {
         this.#catchUp(dueMs);
       }
       this.#stop.signal.throwIfAborted();
-      frame = this.#queue.next();
+      frame = this.#next();
     }
+  }
+
+  #next(): Float32Array | undefined {
+    if (this.#line === undefined) return undefined;
+    const { clock, onPlayed } = this.#speaker;
+    const nowMs = clock.now();
+    const frame = this.#queue.next(nowMs);
+    const { playing } = this.#queue;
+    if (onPlayed !== undefined && playing !== undefined && nowMs - this.#reportedMs >= reportMs) {
+      this.#reportedMs = nowMs;
+      onPlayed(playing);
+    }
+    return frame;
   }
 
   #catchUp(nowMs: number): void {
@@ -107,7 +173,8 @@ export class OutgoingSpeech {
   }
 
   #send(frame: Float32Array, marker: boolean): void {
-    const { encoder, send } = this.#speaker;
+    if (this.#line === undefined) return;
+    const { encoder, send } = this.#line;
     const timestamp = (this.#firstTimestamp + this.#tick * frameTicks) % 2 ** 32;
     this.#tick += 1;
     this.#sequence = (this.#sequence + 1) & 0xff_ff;

@@ -31,8 +31,12 @@ export interface PeerListener {
   readonly onText: (text: string) => void;
   readonly onBinary: () => void;
   readonly onPacket: (packet: RtpPacket) => void;
-  /** The connection has ended, from either side. */
-  readonly onEnd: () => void;
+  /** Audio can be sent. */
+  readonly onConnect: () => void;
+  /** Anything of the client arrived that is not covered by the others. */
+  readonly onSign: () => void;
+  /** The connection has ended: a side has closed it, or the client is silent. */
+  readonly onEnd: (because: 'closed' | 'lost') => void;
   /** An internal fault, or an exception of one of these callbacks. */
   readonly onFault: (fault: unknown) => void;
 }
@@ -73,11 +77,14 @@ export class PeerConnection {
       // The library rejects a range with equal ends; it counts in whole steps.
       ...(way.port === undefined ? {} : { icePortRange: [way.port, way.port + 0.5] }),
     });
-    this.#patience = setTimeout(() => this.end(), connectMs);
+    this.#patience = setTimeout(() => this.end('lost'), connectMs);
     this.#connection.connectionStateChange.subscribe((state) => {
-      if (state === 'connected') clearTimeout(this.#patience);
+      if (state === 'connected') {
+        clearTimeout(this.#patience);
+        this.#tell((to) => to.onConnect());
+      } else if (state === 'closed') this.end();
       // Failed: no response for half a minute (RFC 7675).
-      else if (state === 'disconnected' || state === 'failed' || state === 'closed') this.end();
+      else if (state === 'disconnected' || state === 'failed') this.end('lost');
     });
     this.#connection.onDataChannel.subscribe((channel) => this.#useChannel(channel));
     this.#connection.onTrack.subscribe((track) => {
@@ -100,6 +107,7 @@ export class PeerConnection {
       this.#transceiver = connection.getTransceivers().find(({ mid }) => mid === offer.audio.mid);
       const voice = new MediaStreamTrack({ kind: 'audio' });
       await this.#transceiver?.sender.replaceTrack(voice);
+      this.#transceiver?.sender.onRtcp.subscribe(() => this.#tell((to) => to.onSign()));
       // Clients play tracks that belong to a stream.
       this.#transceiver?.sender.setStreams([new MediaStream([voice])]);
       const { sends, receives } = offer.audio;
@@ -152,13 +160,13 @@ export class PeerConnection {
     this.#linger ??= setTimeout(() => this.end(), lingerMs);
   }
 
-  end(): void {
+  end(because: 'closed' | 'lost' = 'closed'): void {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#linger);
     clearTimeout(this.#patience);
     this.#attempt(async () => this.#connection.close().finally(this.#settle));
-    this.#listener.onEnd();
+    this.#listener.onEnd(because);
   }
 
   async #prepareGathering({ audio }: Offer): Promise<void> {

@@ -8,12 +8,12 @@ import { wireSampleRate } from '../../protocol/limits.ts';
 import { newId } from '../../realtime/encode.ts';
 import { errorObject } from '../../session/contract/errors.ts';
 import type { Problem } from '../../session/contract/events.ts';
-import { openStream, type SocketDeps } from './open-stream.ts';
-import { newToken, type ResumableSession, type ResumableSessions } from './resumable-sessions.ts';
-import { greetAgain, restoreSession, type Returning } from './restored-session.ts';
-import { resumeProblem } from './session-binding.ts';
-import { SessionOpus } from './session-opus.ts';
-import { clientOf, extensionsOf, type SocketRequest } from './socket-request.ts';
+import { openStream, type SocketDeps } from '../../connections/open-stream.ts';
+import { newToken, type ResumableSession, type ResumableSessions } from '../../connections/resumable-sessions.ts';
+import { greetAgain, restoreSession, type Returning } from '../../connections/restored-session.ts';
+import { resumeProblem } from '../../connections/session-binding.ts';
+import { SessionOpus } from '../../connections/session-opus.ts';
+import { clientOf, extensionsOf, type SocketRequest } from '../../connections/socket-request.ts';
 
 /** Serves one WebSocket: opens a session, or resumes one that lost its socket. */
 export function serveSocket(socket: WebSocket, request: SocketRequest, deps: SocketDeps, log: FastifyBaseLogger): void {
@@ -88,7 +88,7 @@ function resumeSession(arrival: Arrival, carrier: Transport, token: string): Res
   const { socket, request, deps } = arrival;
   const { resumableSessions } = deps;
   const found = resumableSessions.find(token);
-  const problem = found && resumeProblem(found.binding, deps.caller, request.user);
+  const problem = found && resumeProblem(found.binding, deps.caller, request);
   if (problem !== undefined) return refuse(socket, problem);
   const session = resumableSessions.claim(token);
   if (session === undefined) {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
@@ -181,13 +181,10 @@ async function* kills(samples: number): AsyncIterable<BenchRow> {
   const asks = samples * asksPerSample;
   yield* await inScratch(async (folder) => {
     const redis = await startRedis(await freePort());
-    const common = { url: redis.url, atOnce: killedPlaces, leaseMs: 2_000 };
+    const common = { url: redis.url, atOnce: killedPlaces, leaseMs: 10_000 };
     const startWorker = (): ChildProcess => start({ ...common, delayMs: killedMs, isCounted: true });
     const startCoordinator = (): ChildProcess => start({ ...common, folder, samples });
-    const logLines = async (): Promise<string[]> =>
-      (await readFile(path.join(folder, 'log.jsonl'), 'utf8').catch(() => ''))
-        .split('\n')
-        .filter((line) => /"event":"(?:output|measured)"/.test(line));
+    const logLines = growingLog(path.join(folder, 'log.jsonl'));
     const workers = Array.from({ length: 3 }, startWorker);
     let coordinator = startCoordinator();
     const total = workerKills + coordinatorKills;
@@ -223,6 +220,25 @@ async function* kills(samples: number): AsyncIterable<BenchRow> {
       summarize(bench, 'target: no more calls repeated than', 'count', [workerKills * killedPlaces * 2]),
     ];
   });
+}
+
+/** Returns the function that reads the results in a log; each time only what is new. */
+function growingLog(file: string): () => Promise<readonly string[]> {
+  const results: string[] = [];
+  let rest = '';
+  let offset = 0;
+  return async () => {
+    const handle = await open(file).catch(() => undefined);
+    if (handle === undefined) return results;
+    const { size } = await handle.stat();
+    const { buffer } = await handle.read(Buffer.alloc(Math.max(0, size - offset)), 0, undefined, offset);
+    await handle.close();
+    offset = Math.max(size, offset);
+    const lines = (rest + buffer.toString('utf8')).split('\n');
+    rest = lines.pop() ?? '';
+    results.push(...lines.filter((line) => /"event":"(?:output|measured)"/.test(line)));
+    return results;
+  };
 }
 
 /** Three workers under one rate limit: the most calls that the model's own clock sees in any six seconds. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { hashOf } from '../../../server/transports/websocket/resumable-sessions.ts';
+import { hashOf } from '../../../server/connections/resumable-sessions.ts';
 import { hasRedis, startCluster, until } from '../../rigs/cluster-rig.ts';
 import { startReplicatedRedis } from '../../rigs/cluster/replicated-redis.ts';
 import { allFaults, faultsBeyondKills, noFaults, startTalker, type Talker } from '../../rigs/cluster/talkers.ts';

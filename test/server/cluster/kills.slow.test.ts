@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../eval/statistics.ts';
 import type { JournalLine } from '../../../server/journal/lines.ts';
 import { restore } from '../../../server/journal/restore.ts';
-import { hashOf } from '../../../server/transports/websocket/resumable-sessions.ts';
+import { hashOf } from '../../../server/connections/resumable-sessions.ts';
 import { hasRedis, startCluster } from '../../rigs/cluster-rig.ts';
 import { allFaults, faultsBeyondKills, noFaults, startTalker, type Talker } from '../../rigs/cluster/talkers.ts';
 

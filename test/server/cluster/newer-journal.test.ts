@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Redis } from 'ioredis';
 import { journalVersion } from '../../../server/journal/lines.ts';
-import { hashOf } from '../../../server/transports/websocket/resumable-sessions.ts';
+import { hashOf } from '../../../server/connections/resumable-sessions.ts';
 import { hasRedis, startRedis } from '../../rigs/cluster-rig.ts';
 import { freePort } from '../../rigs/kill-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hashOf } from '../../../server/transports/websocket/resumable-sessions.ts';
+import { hashOf } from '../../../server/connections/resumable-sessions.ts';
 import { hasRedis, startCluster, until } from '../../rigs/cluster-rig.ts';
 import { recordTalk } from '../../rigs/talk-rig.ts';
 

@@ -5,7 +5,7 @@ import { JournalFile, journalFile, readJournal, sweepJournals } from '../../../s
 import { Journal } from '../../../server/journal/journal.ts';
 import { restore } from '../../../server/journal/restore.ts';
 import type { CallItem, Item, MessageItem } from '../../../server/session/contract/item.ts';
-import { hashOf } from '../../../server/transports/websocket/resumable-sessions.ts';
+import { hashOf } from '../../../server/connections/resumable-sessions.ts';
 import { messagesOf } from '../../../server/session/history/participants.ts';
 import { calmFeelings } from '../../../agents/feelings.ts';
 import { recordConnection } from '../../rigs/connection-rig.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { journalFile, lineIn, readJournal } from '../../../server/journal/journal-file.ts';
 import { restore } from '../../../server/journal/restore.ts';
-import { hashOf } from '../../../server/transports/websocket/resumable-sessions.ts';
+import { hashOf } from '../../../server/connections/resumable-sessions.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 const folders: string[] = [];

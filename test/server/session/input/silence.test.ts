@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { socketTransport } from '../../../../server/connections/socket-transport.ts';
-import { ResumableStream } from '../../../../server/transports/websocket/resumable-stream.ts';
+import { ResumableStream } from '../../../../server/connections/resumable-stream.ts';
 import { Silence } from '../../../../server/session/input/silence.ts';
 import { ManualClock } from '../../../fakes/clock.ts';
 

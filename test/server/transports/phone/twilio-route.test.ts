@@ -1,17 +1,15 @@
-import { on, once } from 'node:events';
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { floatsFromG711, g711FromFloats } from '../../../../voices/dsp/g711.ts';
 import { fakeEngines } from '../../../fakes/engines.ts';
 import { silence, tone } from '../../../fakes/vad.ts';
 import { keptIn } from '../../../rigs/memory-rig.ts';
+import { dialPhone } from '../../../rigs/phone-rig.ts';
 import { serve as serveWith } from '../../../rigs/serve-rig.ts';
-
-type Json = Record<string, any>;
 
 const key = 'hush-hush';
 
@@ -25,50 +23,10 @@ async function serve(flags: Record<string, string | boolean> = {}) {
   return { engines, ...(await serveWith({ engines, flags: { apiKeys: key, twilio: true, ...flags } })) };
 }
 
-/** Twilio at the other end of a socket; the `connected` message has been sent. */
-async function dial(at: string, headers: Record<string, string> = {}) {
-  const socket = new WebSocket(`ws://${at}/v1/twilio`, { headers });
-  open.push(socket);
-  const messages = on(socket, 'message', { close: ['close'] }) as AsyncIterator<[Buffer]>;
-  const closed = once(socket, 'close') as Promise<[number, Buffer]>;
-  await once(socket, 'open');
-  const send = (message: Json): void => socket.send(JSON.stringify(message));
-  send({ event: 'connected', protocol: 'Call', version: '1.0.0' });
-  return {
-    socket,
-    send,
-    start: (customParameters: Record<string, string>) =>
-      send({ event: 'start', sequenceNumber: '1', streamSid: 'MZ1', start: { streamSid: 'MZ1', customParameters } }),
-    speak(samples: Float32Array) {
-      for (let offset = 0; offset < samples.length; offset += 160) {
-        const payload = Buffer.from(g711FromFloats(samples.slice(offset, offset + 160), 'mulaw')).toString('base64');
-        send({ event: 'media', streamSid: 'MZ1', media: { track: 'inbound', payload } });
-      }
-    },
-    /** The audio of the next reply; each mark is returned at once. */
-    async listen(ms: number): Promise<Float32Array> {
-      const heard: Buffer[] = [];
-      while (heard.reduce((sum, piece) => sum + piece.length, 0) < ms * 8) {
-        const { value } = (await messages.next()) as { value: [Buffer] };
-        const command = JSON.parse(value[0].toString()) as Json;
-        expect(command['streamSid']).toBe('MZ1');
-        if (command['event'] === 'media') heard.push(Buffer.from(command['media'].payload as string, 'base64'));
-        if (command['event'] === 'mark') send(command);
-      }
-      return floatsFromG711(Buffer.concat(heard), 'mulaw');
-    },
-    /** How the server hangs up. */
-    async hungUp(): Promise<{ code: number; reason: string }> {
-      const [code, reason] = await closed;
-      return { code, reason: reason.toString() };
-    },
-  };
-}
-
 describe('phone call over a socket', () => {
   it('greets, answers and ends a phone call with the phone', async () => {
     const { at, engines, sessions } = await serve();
-    const phone = await dial(at);
+    const phone = await dialPhone(at);
     phone.start({ character: 'alice', key });
     expect((await phone.listen(200))[800]).toBeCloseTo(0.2, 2);
     phone.speak(silence(800, 8_000));
@@ -87,7 +45,7 @@ describe('phone call over a socket', () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-phone-'));
     open.push({ close: () => rm(dataDir, { recursive: true }) });
     const { at } = await serve({ memory: true, dataDir, apiKeys: `game:${key}` });
-    const phone = await dial(at);
+    const phone = await dialPhone(at);
     phone.start({ character: 'alice', key, user: '+15550100' });
     await phone.listen(200);
     phone.send({ event: 'stop', streamSid: 'MZ1', stop: {} });
@@ -97,7 +55,7 @@ describe('phone call over a socket', () => {
 
   it('ignores frames that are not Twilio messages', async () => {
     const { at, log } = await serve();
-    const phone = await dial(at);
+    const phone = await dialPhone(at);
     const junk = (): void => {
       for (const frame of ['', 'nonsense', '[]', '{"event":"explode"}', '{"event":"media"}']) phone.socket.send(frame);
       phone.socket.send(Buffer.alloc(100));
@@ -117,7 +75,7 @@ describe('phone call over a socket', () => {
 
   it('frees the session slot when the phone line drops', async () => {
     const { at, log, sessions } = await serve();
-    const phone = await dial(at);
+    const phone = await dialPhone(at);
     phone.start({ key });
     await phone.listen(60);
     phone.socket.terminate();
@@ -127,7 +85,7 @@ describe('phone call over a socket', () => {
 
   it('accepts the API key of a phone call as a header or as a client secret', async () => {
     const { at } = await serve();
-    const byHeader = await dial(at, { authorization: `Bearer ${key}` });
+    const byHeader = await dialPhone(at, { authorization: `Bearer ${key}` });
     byHeader.start({ character: 'alice' });
     await byHeader.listen(60);
     const made = await fetch(`http://${at}/v1/realtime/client_secrets`, {
@@ -136,10 +94,10 @@ describe('phone call over a socket', () => {
       body: JSON.stringify({ session: { model: 'alice', audio: { output: { format: { type: 'audio/pcma' } } } } }),
     });
     const { value } = (await made.json()) as { value: string };
-    const bySecret = await dial(at);
+    const bySecret = await dialPhone(at);
     bySecret.start({ key: value });
     expect((await bySecret.listen(60))[100]).toBeCloseTo(0.2, 2);
-    const elsewhere = await dial(at);
+    const elsewhere = await dialPhone(at);
     elsewhere.start({ key: value, character: 'sherlock-holmes' });
     expect(await elsewhere.hungUp()).toEqual({ code: 1008, reason: 'character_not_allowed' });
   });
@@ -155,7 +113,7 @@ describe('phone call over a socket', () => {
     'refuses a phone call with %s and logs the reason without the key',
     async (_what, parameters, reason) => {
       const { at, log, sessions } = await serve();
-      const phone = await dial(at);
+      const phone = await dialPhone(at);
       phone.start(parameters);
       phone.start({ key });
       expect(await phone.hungUp()).toEqual({ code: 1008, reason });
@@ -167,17 +125,17 @@ describe('phone call over a socket', () => {
 
   it('refuses a phone call while all slots are taken', async () => {
     const { at } = await serve({ maxSessions: '1' });
-    const first = await dial(at);
+    const first = await dialPhone(at);
     first.start({ key });
     await first.listen(60);
-    const second = await dial(at);
+    const second = await dialPhone(at);
     second.start({ key });
     expect(await second.hungUp()).toEqual({ code: 1013, reason: 'server_busy' });
   });
 
   it('hangs up on a phone call that never sends start', async () => {
     const { at } = await serve({ handshakeTimeoutMs: '100' });
-    const phone = await dial(at);
+    const phone = await dialPhone(at);
     expect(await phone.hungUp()).toEqual({ code: 1008, reason: 'invalid_event' });
   });
 

@@ -186,14 +186,15 @@ describe('OutgoingSpeech', () => {
     const packets: (OutgoingPacket & { readonly atMs: number })[] = [];
     const events: string[] = [];
     const outgoing = new OutgoingSpeech({
-      encoder,
+      frameSamples: encoder.frameSamples,
+      rewindMs: 0,
       clock,
-      send: (sent) => packets.push({ ...sent, atMs: clock.now() }),
       tell: ({ type }) => void events.push(type.split('.')[1] ?? ''),
       onFault: (fault) => {
         throw fault;
       },
     });
+    outgoing.attach({ encoder, send: (sent) => packets.push({ ...sent, atMs: clock.now() }) });
     return { clock, packets, events, outgoing, encoder };
   }
 

@@ -98,6 +98,23 @@ describe('a resume token', () => {
       expect(await back.until('x_dramatis.resumed')).toMatchObject({ received: expect.any(Number) });
   });
 
+  it('restores the settings that the client secret gave, though nobody has changed them since', async () => {
+    const common = await stored();
+    const before = await serve({ flags: common });
+    const session = { model: 'alice', instructions: 'Speak of croquet.', x_dramatis: { user: 'alice' } };
+    const { body } = await before.ask('/v1/realtime/client_secrets', { key: alices, body: { session } });
+    const { token } = await open(before, body.value as string);
+    await before.app.close();
+    const after = await serve({ flags: common });
+    const back = after.call('?x=resume&after=1', shown(token));
+    await back.until('x_dramatis.resumed');
+    back.send({ type: 'session.update', session: { type: 'realtime' } });
+    expect((await back.until('session.updated'))['session']).toMatchObject({
+      instructions: 'Speak of croquet.',
+      x_dramatis: { user: 'alice' },
+    });
+  });
+
   it('is a key of its own: it resumes a session whose client secret has expired', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const server = await serve({ flags });
@@ -130,8 +147,9 @@ describe('a resume token', () => {
     const first = await serve({ flags: all });
     const secret = await secretOf(first, 'alice');
     const { wire, token, id } = await open(first, secret);
-    wire.send({ type: 'input_audio_buffer.clear' });
-    await wire.until('input_audio_buffer.cleared');
+    // Changed settings are written.
+    wire.send({ type: 'session.update', session: { type: 'realtime' } });
+    await wire.until('session.updated');
     const folder = path.join(all.dataDir, 'sessions');
     const texts = await Promise.all((await readdir(folder)).map((name) => readFile(path.join(folder, name), 'utf8')));
     expect(texts.join('')).toContain(id);

@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { openSession, type SessionDeps, type SessionOptions } from '../../connections/open-session.ts';
-import type { Transport } from '../../connections/socket-transport.ts';
-import { Journal, type SessionStore } from '../../journal/journal.ts';
-import { limits } from '../../protocol/limits.ts';
-import { systemClock } from '../../session/contract/clock.ts';
+import { openSession, type SessionDeps, type SessionOptions, type SessionPeer } from './open-session.ts';
+import type { Transport } from './socket-transport.ts';
+import { Journal, type SessionStore } from '../journal/journal.ts';
+import { limits } from '../protocol/limits.ts';
+import { systemClock } from '../session/contract/clock.ts';
 import { hashOf, type ResumableSessions, type ResumableSession } from './resumable-sessions.ts';
 import { ResumableStream } from './resumable-stream.ts';
 import { bindingOf } from './session-binding.ts';
@@ -23,6 +23,8 @@ export interface Line {
   readonly token: string | undefined;
   /** Carries frames from the first one on. */
   readonly carrier?: Transport;
+  /** Makes the peer of a session whose sound takes another way than its events. */
+  readonly peerOf?: ((link: ResumableStream) => SessionPeer) | undefined;
 }
 
 /** Opens a session behind a stream of frames. Registers it for resumption if it has a token. */
@@ -32,7 +34,7 @@ export function openStream(
   deps: SocketDeps,
   log: FastifyBaseLogger,
 ): ResumableSession {
-  const { extensions, opus, token, carrier } = line;
+  const { extensions, opus, token, carrier, peerOf } = line;
   const { resumableSessions, clock = systemClock } = deps;
   const journal = token === undefined ? undefined : journalOf(token, deps, log);
   const link = new ResumableStream(
@@ -50,9 +52,11 @@ export function openStream(
   );
   if (carrier !== undefined) link.attach(carrier);
   const resume = token === undefined ? undefined : { token, grace_s: resumableSessions.graceMs / 1000 };
-  const connection = openSession({ ...options, journal, resume }, link, deps, log);
-  const binding = bindingOf(deps.caller, options.character, options.restored?.user ?? options.user);
-  const session: ResumableSession = { link, connection, opus, journal, binding };
+  const peer = peerOf?.(link) ?? link;
+  const connection = openSession({ ...options, journal, resume }, peer, deps, log);
+  const { character, medium, restored } = options;
+  const binding = bindingOf(deps.caller, { character, medium, user: restored?.user ?? options.user });
+  const session: ResumableSession = { link, connection, peer, opus, journal, binding };
   if (token !== undefined) resumableSessions.add(token, session);
   void connection.done.then(() => opus?.close());
   return session;

@@ -1,13 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Transport } from '../../connections/socket-transport.ts';
-import { JournalError } from '../../journal/journal-file.ts';
-import { keptMessageOf, type JournalLine } from '../../journal/lines.ts';
-import { restore, type ReceivedReply, type RestoredSession, type ToldEvent } from '../../journal/restore.ts';
-import { wireSampleRate } from '../../protocol/limits.ts';
-import type { ServerEvent } from '../../protocol/server-events.ts';
-import { toBeta } from '../../realtime/beta.ts';
-import { newId, wireItem } from '../../realtime/encode.ts';
-import type { Problem } from '../../session/contract/events.ts';
+import type { Character } from '../../characters/character.ts';
+import type { Transport } from './socket-transport.ts';
+import { JournalError } from '../journal/journal-file.ts';
+import { keptMessageOf, type JournalLine } from '../journal/lines.ts';
+import { restore, type ReceivedReply, type RestoredSession, type ToldEvent } from '../journal/restore.ts';
+import { wireSampleRate } from '../protocol/limits.ts';
+import type { ServerEvent } from '../protocol/server-events.ts';
+import { toBeta } from '../realtime/beta.ts';
+import { newId, wireItem } from '../realtime/encode.ts';
+import type { Problem } from '../session/contract/events.ts';
 import { openStream, type Line, type SocketDeps } from './open-stream.ts';
 import { hashOf, type ResumableSession } from './resumable-sessions.ts';
 import { openerOf, resumeProblem } from './session-binding.ts';
@@ -17,12 +18,14 @@ import { clientOf, extensionsOf, type SocketRequest } from './socket-request.ts'
 /** Sequence numbers of binary frames have 32 bits. */
 const mostSequence = 2 ** 31;
 
-/** A socket that asks for its session again, with Opus loaded if it asks for that. */
+/** A client that asks for its session again, with Opus loaded if it asks for that. */
 export interface Returning {
   readonly request: SocketRequest;
   readonly deps: SocketDeps;
   readonly log: FastifyBaseLogger;
   readonly opus?: SessionOpus;
+  /** Set for calls, whose clients cannot say how much of a reply they got: they got what was played. */
+  readonly call?: Pick<Line, 'peerOf'> & { readonly medium: 'call' | 'phone' };
 }
 
 /** A session that another process left behind, opened again. */
@@ -59,29 +62,20 @@ const unreadable: Problem = {
  * read, or if the client may not have it now.
  */
 export function restoreSession(token: string, returning: Returning): Restored | RestoreRefusal {
-  const { request, opus, deps, log } = returning;
-  const { config } = deps;
-  const lines = linesOf(token, deps, log);
-  if (lines instanceof JournalError) return refusalOf(lines, deps);
-  const restored = lines === undefined ? undefined : restore(lines, config.playoutAheadMs, receivedReply(request));
-  const character = restored === undefined ? undefined : deps.characters.get(restored.character);
-  if (restored === undefined || character === undefined) return { problem: gone };
-  const problem = resumeProblem(restored, deps.caller, request.user);
-  if (problem !== undefined) return { problem };
-  const opener = openerOf(restored, character, config.apiKeys);
-  const caller = opener && { ...opener, address: deps.caller.address };
-  if (caller === undefined) return { problem: gone };
-  const full = deps.sessions.refusalFor(caller);
-  if (full !== undefined) return { problem: full.problem, mayRetry: true };
+  const { request, opus, deps, log, call } = returning;
+  const found = findLeft(token, returning);
+  if ('problem' in found) return found;
+  const { restored, character, caller } = found;
   const { model, intent, beta, openReplies, unheard } = restored;
   const extensions = extensionsOf(request);
   const client = clientOf(extensions, beta);
-  const line: Line = { extensions, opus, token };
+  const line: Line = { extensions, opus, token, peerOf: call?.peerOf };
   const last = lastReceived(request);
   const isWhole = last === restored.sequence && openReplies.length === 0 && unheard.length === 0;
   // A process that could not write its journal may have sent more than the journal says.
   const numbered = { ...restored, sequence: Math.max(restored.sequence, last) };
-  const session = openStream(line, { character, model, client, restored: numbered, intent }, { ...deps, caller }, log);
+  const options = { character, model, client, restored: numbered, intent, medium: call?.medium };
+  const session = openStream(line, options, { ...deps, caller }, log);
   for (const { replyId, item } of openReplies) {
     session.journal?.write({ type: 'ended', replyId, item: item && keptMessageOf(item) });
   }
@@ -93,6 +87,29 @@ export function restoreSession(token: string, returning: Returning): Restored | 
 /** Returns the refusal of a session whose journal cannot be read; a newer node may read a newer one. */
 function refusalOf({ isNewer }: JournalError, { store }: SocketDeps): RestoreRefusal {
   return isNewer && store?.isShared === true ? { problem: newer, mayRetry: true } : { problem: unreadable };
+}
+
+/** Finds the session of a token in the journals, and checks that its client may have it. */
+function findLeft(
+  token: string,
+  returning: Returning,
+): { restored: RestoredSession; character: Character; caller: SocketDeps['caller'] } | RestoreRefusal {
+  const { request, deps, log, call } = returning;
+  const { config } = deps;
+  const lines = linesOf(token, deps, log);
+  if (lines instanceof JournalError) return refusalOf(lines, deps);
+  const received = lines === undefined || call === undefined ? receivedReply(request) : playedReply(lines);
+  const restored = lines === undefined ? undefined : restore(lines, config.playoutAheadMs, received);
+  const character = restored === undefined ? undefined : deps.characters.get(restored.character);
+  if (restored === undefined || character === undefined) return { problem: gone };
+  const problem = resumeProblem(restored, deps.caller, { user: request.user, medium: call?.medium });
+  if (problem !== undefined) return { problem };
+  const opener = openerOf(restored, character, config.apiKeys);
+  const caller = opener && { ...opener, address: deps.caller.address };
+  if (caller === undefined) return { problem: gone };
+  const full = deps.sessions.refusalFor(caller);
+  if (full !== undefined) return { problem: full.problem, mayRetry: true };
+  return { restored, character, caller };
 }
 
 /** The events that open a response; what comes between them and its end is told again as another response. */
@@ -132,6 +149,12 @@ function receivedReply({ at = '' }: SocketRequest): ReceivedReply | undefined {
   const [, replyId, samples] = /^([\w-]{1,64})\.(\d{1,10})$/.exec(at) ?? [];
   if (replyId === undefined || samples === undefined) return undefined;
   return { replyId, receivedMs: (Number(samples) / wireSampleRate) * 1000 };
+}
+
+/** The reply that a call was playing, as far as it has been reported. */
+function playedReply(lines: readonly JournalLine[]): ReceivedReply | undefined {
+  const played = lines.findLast((line) => line.type === 'heard');
+  return played && { replyId: played.replyId, receivedMs: played.heardMs };
 }
 
 function linesOf(

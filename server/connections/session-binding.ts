@@ -1,31 +1,47 @@
-import type { Character } from '../../../characters/character.ts';
-import { accountsOf } from '../../config/api-keys.ts';
-import { allows } from '../../http/client-secrets.ts';
-import type { Access } from '../../http/access.ts';
-import type { RestoredSession } from '../../journal/restore.ts';
-import type { Problem } from '../../session/contract/events.ts';
+import type { Character } from '../../characters/character.ts';
+import { accountsOf } from '../config/api-keys.ts';
+import type { Access } from '../http/access.ts';
+import { allows } from '../http/client-secrets.ts';
+import type { RestoredSession } from '../journal/restore.ts';
+import type { Problem } from '../session/contract/events.ts';
 
 /** The account, user and character that a resumable session belongs to. */
-export interface SessionBinding extends Pick<RestoredSession, 'owner' | 'user' | 'character'> {
+export interface SessionBinding extends Pick<RestoredSession, 'owner' | 'user' | 'character' | 'medium'> {
   /** It was opened with a client secret, so its user and character cannot change. */
   readonly bySecret: boolean;
 }
 
-/** Binds a session to the caller that opens it. `user` is the one that the client named. */
-export function bindingOf({ owner, secret }: Access, character: Character, user: string | undefined): SessionBinding {
+/** What a session is bound to: who it is for, and what carries it. */
+interface Bound {
+  readonly character: Character;
+  /** The one that the client named. */
+  readonly user?: string | undefined;
+  readonly medium?: SessionBinding['medium'];
+}
+
+/** Binds a session to the caller that opens it. */
+export function bindingOf({ owner, secret }: Access, { character, user, medium }: Bound): SessionBinding {
   const bySecret = secret !== undefined;
-  return { owner, user: bySecret ? userIn(secret) : user, character: character.id, bySecret };
+  return { owner, user: bySecret ? userIn(secret) : user, character: character.id, bySecret, medium };
+}
+
+/** How a caller comes back. */
+interface Return {
+  /** The user that it names. */
+  readonly user?: string | undefined;
+  readonly medium?: SessionBinding['medium'];
 }
 
 /**
  * Returns the problem of a caller that shows the resume token of a session together with a key, or with the name of a
- * user, that the session does not belong to. The token alone is enough.
+ * user, that the session does not belong to, or that comes over something else. The token alone is enough.
  */
 export function resumeProblem(
   binding: SessionBinding,
   { owner, secret, byToken }: Access,
-  user: string | undefined,
+  { user, medium }: Return,
 ): Problem | undefined {
+  if (medium !== binding.medium) return otherMedium(binding.medium);
   const isOwner = byToken === true || owner === binding.owner;
   const isBound = secret === undefined || (allows(secret, binding.character) && userIn(secret) === binding.user);
   if (isOwner && isBound && (user === undefined || user === binding.user)) return undefined;
@@ -46,6 +62,17 @@ export function openerOf(
   if (owner === undefined ? accounts.size > 0 : !accounts.has(owner)) return undefined;
   const startWith = user === undefined ? undefined : { x_dramatis: { user } };
   return { owner, secret: bySecret ? { character, startWith, terms, account, owner, expiresAtMs: 0 } : undefined };
+}
+
+const media = {
+  socket: 'a WebSocket',
+  call: 'a WebRTC call (POST /v1/realtime/calls)',
+  phone: 'a phone call',
+};
+
+function otherMedium(medium: SessionBinding['medium']): Problem {
+  const message = `The session was opened over ${media[medium ?? 'socket']}. Resume it in the same way.`;
+  return { code: 'session_not_resumable', message };
 }
 
 function userIn({ startWith }: NonNullable<Access['secret']>): string | undefined {

@@ -1,7 +1,7 @@
-import { openOpusDecoder, openOpusEncoder, type OpusDecoder, type OpusEncoder } from '../../../voices/dsp/opus.ts';
-import { OpusFrames } from '../../client/audio/opus-frames.js';
-import type { OpusPacket } from '../../protocol/binary-frame.ts';
-import { wireSampleRate } from '../../protocol/limits.ts';
+import { openOpusDecoder, openOpusEncoder, type OpusDecoder, type OpusEncoder } from '../../voices/dsp/opus.ts';
+import { OpusFrames } from '../client/audio/opus-frames.js';
+import type { OpusPacket } from '../protocol/binary-frame.ts';
+import { wireSampleRate } from '../protocol/limits.ts';
 
 /** An Opus packet of a reply, and its offset in the reply. */
 export interface ReplyPacket extends OpusPacket {

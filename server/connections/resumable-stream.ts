@@ -1,12 +1,12 @@
-import type { ServerEvent } from '../../protocol/server-events.ts';
-import { pcm16FromFloats } from '../../../voices/audio.ts';
-import { encodeFrame, type OpusPacket } from '../../protocol/binary-frame.ts';
-import { systemClock, type Clock } from '../../session/contract/clock.ts';
-import { audioDelta, newId, type OutgoingAudio } from '../../realtime/encode.ts';
+import type { ServerEvent } from '../protocol/server-events.ts';
+import { pcm16FromFloats } from '../../voices/audio.ts';
+import { encodeFrame, type OpusPacket } from '../protocol/binary-frame.ts';
+import { systemClock, type Clock } from '../session/contract/clock.ts';
+import { audioDelta, newId, type OutgoingAudio } from '../realtime/encode.ts';
 import type { SessionOpus, ReplyPacket } from './session-opus.ts';
-import type { SessionLog } from '../../journal/journal.ts';
-import type { SessionPeer } from '../../connections/open-session.ts';
-import type { CloseReason, Transport } from '../../connections/socket-transport.ts';
+import type { SessionLog } from '../journal/journal.ts';
+import type { SessionPeer } from './open-session.ts';
+import type { CloseReason, Transport } from './socket-transport.ts';
 
 interface Kept {
   readonly sequence: number;

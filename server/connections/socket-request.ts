@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { resumeTokenOf } from '../../http/access.ts';
-import { speaksBeta } from '../../realtime/beta.ts';
-import type { Client } from '../../realtime/peer.ts';
+import { resumeTokenOf } from '../http/access.ts';
+import { speaksBeta } from '../realtime/beta.ts';
+import type { Client } from '../realtime/peer.ts';
 
 /** What a client asks for with the handshake of a WebSocket. */
 export interface SocketRequest {

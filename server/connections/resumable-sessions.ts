@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Connection } from '../../realtime/connection.ts';
-import { systemClock, type Clock } from '../../session/contract/clock.ts';
-import type { Journal } from '../../journal/journal.ts';
+import type { SessionPeer } from './open-session.ts';
+import type { Connection } from '../realtime/connection.ts';
+import { systemClock, type Clock } from '../session/contract/clock.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { ResumableStream } from './resumable-stream.ts';
 import type { SessionBinding } from './session-binding.ts';
 import type { SessionOpus } from './session-opus.ts';
@@ -9,6 +10,8 @@ import type { SessionOpus } from './session-opus.ts';
 export interface ResumableSession {
   readonly link: ResumableStream;
   readonly connection: Connection;
+  /** Gets what the session says: the link, or what passes it on to the link and to the sound of a call. */
+  readonly peer: SessionPeer;
   /** Set if the client asked for Opus. */
   readonly opus: SessionOpus | undefined;
   /** The account, user and character that it belongs to. */
