@@ -6,9 +6,12 @@ export const agentFlags = {
   'agent-key-env': { type: 'string', value: 'NAME', help: 'environment variable that contains its key' },
   'agent-voice': { type: 'string', value: 'ID', help: 'voice of the agent' },
   'agent-concurrency': { type: 'string', value: 'N', help: 'concurrent conversations (default 4)' },
-  'agent-rpm': { type: 'string', value: 'N', help: 'most conversations per minute' },
+  'agent-rpm': { type: 'string', value: 'N', help: 'conversations per minute, at most' },
   character: { type: 'string', value: 'ID', help: 'one character for all roles (default: one per role)' },
-  'allow-fallback': { type: 'boolean', help: 'score replies that stand in for an LLM that failed; they are counted' },
+  'allow-fallback': {
+    type: 'boolean',
+    help: 'also score fallback replies after a failure of the LLM; they are counted',
+  },
 } as const satisfies Record<string, FlagFacts>;
 
 /** Flags that select a part of the test data. */

@@ -10,17 +10,17 @@ export const jobFlags = {
   jobs: {
     type: 'string',
     value: 'URL',
-    help: `Redis through which workers get the work, see \`dramatis worker\` (default $${jobsVariable})`,
+    help: `Redis that distributes the work to workers, see \`dramatis worker\` (default $${jobsVariable})`,
   },
   workers: {
     type: 'string',
     value: 'N',
-    help: 'start N workers on this machine; without --jobs, with a Redis of their own',
+    help: 'start N workers on this machine; without --jobs, also starts a Redis for them',
   },
   'worker-timeout': {
     type: 'string',
     value: 'SECONDS',
-    help: `a worker that is silent for this long is dead: others do its work (default ${defaultLeaseSeconds})`,
+    help: `time without a sign of life after which others take over a worker’s work (default ${defaultLeaseSeconds})`,
   },
 } as const satisfies Record<string, FlagFacts>;
 

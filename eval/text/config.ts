@@ -78,7 +78,11 @@ export const textFlags = {
   speed: { type: 'string', value: 'X', help: 'send speech at X times real time (default 1)' },
   ...selectionFlags,
   ...judgeFlags,
-  'judge-check': { type: 'string', value: 'DIR', help: 'a passed check of this judge; otherwise tables say so' },
+  'judge-check': {
+    type: 'string',
+    value: 'DIR',
+    help: 'folder of a passed check of this judge; without it, tables say “judge not checked”',
+  },
   seed: { type: 'string', value: 'N', help: 'seed of the bootstrap (default 1)' },
 } as const satisfies Record<string, FlagFacts>;
 

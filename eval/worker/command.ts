@@ -9,11 +9,11 @@ const defaultDrainSeconds = 60;
 
 const flags = {
   jobs: { type: 'string', value: 'URL', help: `Redis of the jobs (default $${jobsVariable})` },
-  concurrency: { type: 'string', value: 'N', help: 'most asks of a kind at a time (default: as the run says)' },
+  concurrency: { type: 'string', value: 'N', help: 'concurrent asks of each kind (default: as set by the run)' },
   'drain-seconds': {
     type: 'string',
     value: 'N',
-    help: `time to finish in when it is stopped; then it gives back what it has (default ${defaultDrainSeconds})`,
+    help: `when stopped, time to finish current work; the rest is handed back (default ${defaultDrainSeconds})`,
   },
 } as const;
 
@@ -28,8 +28,8 @@ export interface WorkerStops {
 /** `dramatis worker`. */
 export async function runWorker(args: readonly string[], host: EvalHost, stops: WorkerStops): Promise<number> {
   const about =
-    'Does the work of runs that were started with --jobs on the same Redis: `eval run`, `eval resume`, `data build`. ' +
-    'It needs the same version, test data at the same path, and the API keys in its environment.';
+    'Shares the work of runs started with --jobs on the same Redis: `eval run`, `eval resume`, `data build`. ' +
+    'It needs the same version of Dramatis, the test data at the same path, and the API keys in its environment.';
   const command = { name: 'worker', synopsis: '--jobs URL [--concurrency N]', about, flags };
   const parsed = parseFlags(command, args, host.print);
   if (parsed === undefined) return 0;

@@ -24,7 +24,7 @@ const flags = {
   answered: { type: 'string', value: 'TEXT', help: 'correct: what the character said in that turn' },
   out: { type: 'string', value: 'FILE', help: 'export: file to write (default: standard output)' },
   to: { type: 'string', value: 'WHERE', help: 'copy: target, postgres (of DRAMATIS_POSTGRES_URL) or file' },
-  yes: { type: 'boolean', help: 'erase: without asking' },
+  yes: { type: 'boolean', help: 'erase: do not ask for confirmation' },
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
 

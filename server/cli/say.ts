@@ -18,7 +18,7 @@ export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('say', '"TEXT" --character ID --out FILE', args, {
     character: { type: 'string', value: 'ID', help: 'character whose voice is used' },
     out: { type: 'string', value: 'FILE', help: 'WAV file to write; - for standard output' },
-    visemes: { type: 'string', value: 'FILE', help: 'JSON file to write, with the shapes of the mouth' },
+    visemes: { type: 'string', value: 'FILE', help: 'JSON file to write, with the mouth shapes' },
     format: { type: 'string', value: 'NAME', help: `format of that file: ${mouthFormats.join(', ')}` },
   });
   if (parsed === undefined) return 0;

@@ -107,6 +107,6 @@ export const clusterSettings = {
   clusterKey: text.optional().register(facts, {
     value: 'KEY',
     secret: true,
-    help: 'secret that all nodes share: shows that a request comes from another node',
+    help: 'secret that all nodes share; proves that a request comes from another node',
   }),
 };

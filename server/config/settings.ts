@@ -113,7 +113,7 @@ export const groups = {
     llmApiKey: text.optional().register(facts, { value: 'KEY', secret: true, help: 'API key of that server' }),
     embeddingsBaseUrl: httpUrl.optional().register(facts, {
       value: 'URL',
-      help: 'server with OpenAI’s /embeddings: finds lines, lore, experiences and memories by meaning too',
+      help: 'server with OpenAI’s /embeddings, to find lines, lore, experiences and memories also by meaning',
       more: 'It receives these texts and what is said. A reply waits at most 250 ms for it.',
     }),
     embeddingsModel: text.optional().register(facts, { value: 'MODEL', help: 'embedding model on that server' }),
@@ -137,14 +137,14 @@ export const groups = {
     moderationApiKey: text.optional().register(facts, { value: 'KEY', secret: true, help: 'API key of that server' }),
     cassette: text.optional().register(facts, {
       value: 'FILE',
-      help: 'record what ASR, LLM and TTS answer; if the file exists, play that back, bit for bit, in their place',
+      help: 'record the answers of ASR, LLM and TTS; if the file exists, replay them bit for bit instead of calling the engines',
       more: 'For the CI of a game: [Cassettes](cassette/README.md).',
     }),
   },
   'Turns and replies': {
     smartTurn: text.optional().register(facts, {
       value: 'FILE',
-      help: 'ONNX file of smart-turn v3: detects the end of a turn by the voice',
+      help: 'ONNX file of smart-turn v3, which detects the end of a turn from the audio',
     }),
     smartTurnHash: sha256.register(facts, {
       value: 'SHA256',
@@ -156,7 +156,7 @@ export const groups = {
     }),
     playoutAheadMs: numeric(z.number().min(100).max(5_000))
       .default(400)
-      .register(facts, { help: 'how far ahead of real time reply audio is sent, in ms' }),
+      .register(facts, { help: 'how far ahead of real time reply audio is sent, in milliseconds' }),
   },
   'Local models': {
     speakerEncoder: text.optional().register(facts, {

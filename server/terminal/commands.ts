@@ -16,9 +16,9 @@ export const commandHelp = {
   memory: 'list, show, correct, delete, export, erase and move memories of users',
   models: 'list, pull, verify and remove model weights for local engines',
   doctor: 'check Node, engines, audio tools, port and LLM, with a remedy for each failure',
-  data: 'build data sets for role playing from books, export and check them; `dramatis data` lists its commands',
-  eval: 'SpeechRole-Eval: replay, judge, score, report; `dramatis eval` lists its commands',
-  worker: 'do the work of evaluations and builds that were started with --jobs',
+  data: 'build, check and export role-playing data sets; `dramatis data` lists its commands',
+  eval: 'run and score role-playing benchmarks; `dramatis eval` lists its commands',
+  worker: 'share the work of evaluations and builds started with --jobs',
 } as const;
 
 export type CommandName = keyof typeof commandHelp;

@@ -18,7 +18,7 @@ const flags = {
   in: {
     type: 'string',
     value: 'PATH',
-    help: 'books (.txt in any encoding, a folder of them, JSONL {title, author, content}); for the others a build or roles',
+    help: 'books (.txt in any encoding, a folder of them, or JSONL {title, author, content}); for the other builds, a build or a folder of roles',
   },
   out: { type: 'string', value: 'DIR', help: 'folder of the build; the same command continues one that was stopped' },
   rights: {
@@ -31,10 +31,10 @@ const flags = {
     value: 'FILE',
     help: 'novel: JSON list of roles (name, aliases, traits, manner, mbti, world)',
   },
-  requests: { type: 'string', value: 'N', help: 'speechrole-dialogues: requests a role and mode (default 8)' },
-  choices: { type: 'string', value: 'N', help: 'speechrole-dialogues: replies a request (default 10)' },
-  candidates: { type: 'string', value: 'N', help: 'context-instruct: questions to make for a role (default 400)' },
-  questions: { type: 'string', value: 'FILE', help: 'context-instruct: questions that all roles answer, one a line' },
+  requests: { type: 'string', value: 'N', help: 'speechrole-dialogues: requests per role and mode (default 8)' },
+  choices: { type: 'string', value: 'N', help: 'speechrole-dialogues: replies per request (default 10)' },
+  candidates: { type: 'string', value: 'N', help: 'context-instruct: questions to generate per role (default 400)' },
+  questions: { type: 'string', value: 'FILE', help: 'context-instruct: questions for all roles, one per line' },
   'dedupe-by': {
     type: 'string',
     value: 'question|dialogue',
@@ -46,12 +46,16 @@ const flags = {
     help: 'speechrole-dialogues: which two are held out (default first)',
   },
   'dev-roles': { type: 'string', value: 'KEYS', help: 'speechrole-dialogues: roles for development' },
-  model: { type: 'string', value: '[STAGE=]URL#NAME,…', help: 'OpenAI-compatible model, and others for single stages' },
+  model: {
+    type: 'string',
+    value: '[STAGE=]URL#NAME,…',
+    help: 'OpenAI-compatible model; STAGE=… sets one for a single stage',
+  },
   embedder: { type: 'string', value: 'URL#NAME', help: 'speechrole-dialogues: OpenAI-compatible embeddings' },
   threshold: {
     type: 'string',
     value: 'CONTEXT,DUPLICATE',
-    help: 'speechrole-dialogues: similarities to keep from, and to drop above, for another embedder than the paper’s',
+    help: 'speechrole-dialogues: least similarity to the context, and similarity above which a duplicate is dropped; set them for another embedder than the paper’s',
   },
   'key-env': { type: 'string', value: 'NAME', help: 'environment variable that contains its key' },
   prices: { type: 'string', value: 'IN,OUT', help: 'US dollars per million tokens, for --max-cost' },
@@ -68,7 +72,7 @@ const flags = {
 
 /** `dramatis data build NAME --in PATH --out DIR`. */
 export async function run(args: readonly string[], host: DataHost): Promise<number> {
-  const about = `Builds: ${pipelineNames.join(', ')}. Every answer is kept in journal.jsonl and never paid for twice.`;
+  const about = `Builds: ${pipelineNames.join(', ')}. Every answer is stored in journal.jsonl, so that no call is paid for twice.`;
   const command = {
     name: 'data build',
     synopsis: 'NAME --in PATH --out DIR --rights TEXT --model URL#NAME',

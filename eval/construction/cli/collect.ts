@@ -15,11 +15,11 @@ import type { DataHost } from './host.ts';
 
 const flags = {
   out: { type: 'string', value: 'FILE', help: 'JSONL to write; answers are kept in FILE.cache' },
-  dump: { type: 'string', value: 'FILE', help: 'dump of Wikidata (.json, .json.gz) to read in place of asking SPARQL' },
-  contact: { type: 'string', value: 'WHO', help: 'e-mail or page of you, which the services ask for' },
+  dump: { type: 'string', value: 'FILE', help: 'Wikidata dump (.json, .json.gz) to read instead of querying SPARQL' },
+  contact: { type: 'string', value: 'WHO', help: 'your e-mail address or page, which the services ask for' },
   language: { type: 'string', value: 'en|zh', help: 'language of labels and articles (default en)' },
-  limit: { type: 'string', value: 'N', help: 'persons, and as many fictional ones (default 5000)' },
-  'least-links': { type: 'string', value: 'N', help: 'least number of articles about a character (default 40)' },
+  limit: { type: 'string', value: 'N', help: 'number of real persons, and of fictional ones (default 5000)' },
+  'least-links': { type: 'string', value: 'N', help: 'minimum number of articles about a character (default 40)' },
   sparql: { type: 'string', value: 'URL', help: 'default https://query.wikidata.org/sparql' },
   api: { type: 'string', value: 'URL', help: 'default https://www.wikidata.org/w/api.php' },
   wikipedia: { type: 'string', value: 'URL', help: 'default https://LANGUAGE.wikipedia.org/w/api.php' },

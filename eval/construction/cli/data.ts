@@ -6,14 +6,17 @@ import type { DataHost } from './host.ts';
 /** One module per command, with its usage line. Each exports `run(args, host)`, which resolves to the exit status. */
 const commands = {
   build: { help: 'NAME --in … --out DIR: build a data set from books', load: () => import('./build.ts') },
-  speak: { help: 'DIR --out DIR: speak both sides of the dialogues, measured', load: () => import('./speak.ts') },
+  speak: {
+    help: 'DIR --out DIR: synthesize and measure both sides of the dialogues',
+    load: () => import('./speak.ts'),
+  },
   voices: {
-    help: 'RECORDING… --cast FILE --out DIR: who speaks, and a clip of each role',
+    help: 'RECORDING… --cast FILE --out DIR: find a voice clip for each role',
     load: () => import('./voices.ts'),
   },
   review: { help: 'DIR [--in PATH]: a page to accept, reject and edit dialogues', load: () => import('./review.ts') },
   collect: {
-    help: '--out FILE --contact WHO: characters of Wikidata and Wikipedia',
+    help: '--out FILE --contact WHO: characters from Wikidata and Wikipedia',
     load: () => import('./collect.ts'),
   },
   export: {
@@ -21,11 +24,11 @@ const commands = {
     load: () => import('./export.ts'),
   },
   import: {
-    help: 'PATH --from NAME --out DIR: rows of other data sets as dialogues',
+    help: 'PATH --from NAME --out DIR: read other data sets as dialogues',
     load: () => import('./import.ts'),
   },
   mix: {
-    help: '--rp FILE --cserp FILE --chat FILE --out FILE: mixed training rows',
+    help: '--rp FILE --cserp FILE --chat FILE --out FILE: mix training rows',
     load: () => import('./mix.ts'),
   },
   check: { help: 'DIR [--against DIR]: schema, and leaks between train and test', load: () => import('./check.ts') },

@@ -27,14 +27,18 @@ const flags = {
   voices: {
     type: 'string',
     value: 'FILE',
-    help: 'JSON: voices by speaker as in cards, such as {"User": {"flite": {"id": "slt"}}}; * is anybody else',
+    help: 'JSON: voices by speaker as in cards, such as {"User": {"flite": {"id": "slt"}}}; * means all others',
   },
   'role-voices': { type: 'string', value: 'DIR', help: 'clips to clone: KEY.wav of each role, and audios_text.json' },
   consent: { type: 'string', value: 'TEXT', help: 'who allowed the cloning of these clips, and the evidence for it' },
-  retakes: { type: 'string', value: 'N', help: 'times that a recording with a fault is made again (default 3)' },
-  'most-errors': { type: 'string', value: 'RATE', help: 'greatest word error rate of a recording (default 0.5)' },
-  'min-quality': { type: 'string', value: 'MOS', help: 'lowest DNSMOS of a recording, 1 to 5 (default 2.5; paper: 3)' },
-  'min-similarity': { type: 'string', value: 'COSINE', help: 'lowest cosine to the clip that is cloned (default 0.3)' },
+  retakes: { type: 'string', value: 'N', help: 'retries of a faulty recording (default 3)' },
+  'most-errors': { type: 'string', value: 'RATE', help: 'highest accepted word error rate (default 0.5)' },
+  'min-quality': { type: 'string', value: 'MOS', help: 'lowest accepted DNSMOS, 1 to 5 (default 2.5; paper: 3)' },
+  'min-similarity': {
+    type: 'string',
+    value: 'COSINE',
+    help: 'lowest accepted cosine similarity to the cloned clip (default 0.3)',
+  },
   references: { type: 'string', value: 'N', help: 'recordings of each answer of the test data, 1 to 3 (default 1)' },
   concurrency: { type: 'string', value: 'N', help: 'concurrent recordings (default 2)' },
   retries: { type: 'string', value: 'N', help: 'retries of failed calls (default 4)' },
@@ -45,7 +49,7 @@ const flags = {
 export async function run(args: readonly string[], host: DataHost): Promise<number> {
   const about =
     'Speaks both sides of a build’s dialogues with the configured engines, measures every recording (word errors, ' +
-    'DNSMOS, similarity to the cloned clip), and makes those with a fault again. No recording is made twice.';
+    'DNSMOS, similarity to the cloned clip), and repeats faulty ones. Existing recordings are kept.';
   const command = { name: 'data speak', synopsis: 'DIR --out DIR', about, flags, settings: 'accepted' } as const;
   const parsed = parseFlags(command, args, host.print);
   if (parsed === undefined) return 0;

@@ -30,23 +30,27 @@ const flags = {
   decided: {
     type: 'string',
     value: 'ROLE=N,…',
-    help: 'speakers of decide.json, by role: settles what the models do not',
+    help: 'speakers in decide.json by role, for those on whom the models disagree',
   },
-  separate: { type: 'string', value: 'COMMAND', help: 'takes music and noise off first: words with {in} and {out}' },
+  separate: {
+    type: 'string',
+    value: 'COMMAND',
+    help: 'command that removes music and noise first, with {in} and {out}',
+  },
   'min-quality': { type: 'string', value: 'MOS', help: 'lowest DNSMOS of a reference clip (default 2.5)' },
-  paper: { type: 'boolean', help: 'the paper’s bound of quality: DNSMOS 3' },
+  paper: { type: 'boolean', help: 'use the paper’s quality threshold: DNSMOS 3' },
   'key-env': { type: 'string', value: 'NAME', help: 'environment variable that contains the models’ key' },
   prices: { type: 'string', value: 'IN,OUT', help: 'US dollars per million tokens, for --max-cost' },
   'max-cost': { type: 'string', value: 'USD', help: 'stop when the calls have cost this much' },
   prompts: { type: 'string', value: 'DIR', help: 'folder of prompts that replace the built-in ones of the same name' },
-  concurrency: { type: 'string', value: 'N', help: 'recordings at a time (default 2)' },
+  concurrency: { type: 'string', value: 'N', help: 'concurrent recordings (default 2)' },
   retries: { type: 'string', value: 'N', help: 'retries of failed calls (default 4)' },
 } as const satisfies Record<string, FlagFacts>;
 
 /** `dramatis data voices RECORDING… --cast FILE --out DIR`. */
 export async function run(args: readonly string[], host: DataHost): Promise<number> {
   const about =
-    'Cuts recordings of films, shows and plays into clips of speech, groups them by speaker, lets two models say who the ' +
+    'Cuts recordings of films, shows and plays into clips of speech, groups them by speaker, asks two models who the ' +
     'speakers are, and ranks the clips of each role. `data speak --role-voices DIR/role_voices` clones them.';
   const command = {
     name: 'data voices',

@@ -30,7 +30,11 @@ export const runFlags = {
   ...selectionFlags,
   mode: { type: 'string', value: 'single|multi', help: 'only these dialogues' },
   ...speechJudgeFlags,
-  'judge-check': { type: 'string', value: 'DIR', help: 'a passed check of this judge; otherwise tables say so' },
+  'judge-check': {
+    type: 'string',
+    value: 'DIR',
+    help: 'folder of a passed check of this judge; without it, tables say “judge not checked”',
+  },
   aggregation: { type: 'string', value: 'HOW', help: 'mean-of-ratios (default) or ratio-of-sums' },
   cues: { type: 'string', value: 'A,B', help: 'cues to measure: pitch, rate, wer, dnsmos, similarity, or all' },
   'cue-asr': { type: 'string', value: 'URL#MODEL', help: 'ASR server for wer (default: Moonshine, English only)' },
