@@ -63,7 +63,7 @@ export type Exported =
       writeTo(folder: string): Promise<string>;
     };
 
-/** A benchmark as the commands of `dramatis eval` see it; each lives in a folder of its own. */
+/** A benchmark as the commands of `dramatis eval` see it; each lives in its own folder. */
 export interface Benchmark<Config, Run extends ReadRun> {
   /** Value of `--task`. */
   readonly name: string;

@@ -39,7 +39,7 @@ export const noPriorResults: PriorResults = {
 };
 
 /**
- * Runs what is left of a task; known results are not computed again. Failures are logged, and the rest goes on.
+ * Runs what is left of a task; known results are not computed again. Failures are logged, and the rest continues.
  * Resolves to the reason it ended: `finished`, or the budget's message. Throws `signal.reason` if aborted; work in
  * progress is then lost, finished work is in the log.
  */

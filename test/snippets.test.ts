@@ -76,7 +76,7 @@ async function commandModule(name: string): Promise<{ readonly run: (args: strin
   return (await import(path.join(root, 'server/cli', file))) as { run: (args: string[]) => Promise<number> };
 }
 
-/** Runs a snippet with these globals in place of its imports. */
+/** Runs a snippet with these globals instead of its imports. */
 async function runSnippet(text: string, globals: Record<string, unknown>): Promise<void> {
   const AsyncFunction = (async () => undefined).constructor as new (
     ...args: string[]
@@ -92,7 +92,7 @@ function runs(command: string, args: string[]): boolean {
   return isThere;
 }
 
-/** The snippet of a page that contains these words, with the address of a server in place of the usual one. */
+/** The snippet of a page that contains these words, with the address of a server instead of the usual one. */
 function scriptOf(page: string, at: string, { language = 'js', words = '' } = {}): string {
   const found = blocksOf(language).find(([from, text]) => from === page && text.includes(words));
   return (found?.[1] ?? '').replaceAll(/(?:127\.0\.0\.1|localhost):8080/g, at);

@@ -9,7 +9,7 @@ export function estimateShare(text: string): number {
   return hanCount / 1.5 + (text.length - hanCount) / 4;
 }
 
-/** Takes texts in order while they fit the budget; skips one that is too long and goes on. */
+/** Takes texts in order while they fit the budget; skips one that is too long and continues. */
 export function withinTokens(texts: readonly string[], budgetTokens: number): string[] {
   let spentTokens = 0;
   return texts.filter((text) => {

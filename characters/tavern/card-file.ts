@@ -37,7 +37,7 @@ const dataSchema = z.looseObject({
     .transform((value) => value ?? {}),
   character_book: lorebookSchema.nullish(),
   nickname: text.nullish(),
-  // Counted before each note is read, since each wrong one costs an error of its own.
+  // Counted before each note is read, since each wrong one costs its own error.
   creator_notes_multilingual: z
     .custom<object>((value) => typeof value === 'object' && value !== null && Object.keys(value).length <= 1_000, {
       error: 'an object of at most 1,000 notes',

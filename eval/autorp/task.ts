@@ -13,7 +13,7 @@ const percent = { scale: 100, digits: 2 } as const;
 const byRoles = { by: 'groups', ...percent } as const;
 const ofLabels = 'share of the role’s own labels that the judge chooses';
 
-/** AutoRPEval of Beyond Dialogue: a role meets simulated partners, and a judge reads its profile out of the talk. */
+/** AutoRPEval of Beyond Dialogue: a role meets simulated partners, and a judge reads its profile out of the conversation. */
 export const autoRp: TextTask<AutoRpConfig, AutoRpFacts, AutoRpOutput> = {
   name: 'autorp',
   title: 'AutoRPEval',

@@ -74,7 +74,7 @@ export async function actScene(circumstance: Circumstance, stage: Stage): Promis
   return { messages, choices: chooser.choices, cuts: cast.cuts };
 }
 
-/** The characters and the environment, each with a conversation of its own. */
+/** The characters and the environment, each with its own conversation. */
 class Cast implements AsyncDisposable {
   readonly #circumstance: Circumstance;
   readonly #stage: Stage;
@@ -112,7 +112,7 @@ class Cast implements AsyncDisposable {
     const { id, language, book, plot } = this.#circumstance;
     const history = this.#histories.get(name) ?? [];
     const wasOpen = this.#open.get(name);
-    // What is recalled changes the prompt, so each message then needs a conversation of its own.
+    // What is recalled changes the prompt, so each message then needs its own conversation.
     const recalled = await recall?.({ book, plot, character: name, query: textsOf(history).slice(-3).join('\n\n') });
     if (recall !== undefined) await wasOpen?.[Symbol.asyncDispose]();
     const isNew = wasOpen === undefined || recall !== undefined;

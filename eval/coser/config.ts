@@ -13,7 +13,7 @@ export const retrievalSources = {
   'expr10-conv1': { experience: 10, conversation: 1 },
 } as const satisfies Record<string, Readonly<Partial<Record<'raw' | 'experience' | 'conversation', number>>>>;
 
-/** Each repeat has a row of its own in the table. */
+/** Each repeat has its own row in the table. */
 export const mostRepeats = 10;
 
 const sourceNames = Object.keys(retrievalSources) as [keyof typeof retrievalSources];

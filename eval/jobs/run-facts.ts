@@ -7,7 +7,7 @@ import { writeFileAtomic } from '../../voices/runtime/files.ts';
 export interface AskPlaces {
   /** Asks at a time: of all workers together, or of each worker if `isEach`. */
   readonly atOnce: number;
-  /** True if each worker has an endpoint of its own, such as a server under test that it starts itself. */
+  /** True if each worker has its own endpoint, such as a server under test that it starts itself. */
   readonly isEach: boolean;
 }
 

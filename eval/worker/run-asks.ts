@@ -83,7 +83,7 @@ export class RunAsks {
     return 'done';
   }
 
-  /** Takes nothing more, and says so: the run ends, or goes on with other facts. */
+  /** Takes nothing more, and says so: the run ends, or continues with other facts. */
   async #stop(message: string): Promise<void> {
     if (this.#hasStopped) return;
     this.#hasStopped = true;

@@ -207,7 +207,7 @@ async function* played<Part>(find: () => Answer, signal: AbortSignal): AsyncGene
   if (fault !== undefined) throw new EngineError(engine, fault.code, fault.detail);
 }
 
-/** Longest time for which a recording goes on after its listener has left. */
+/** Longest time for which a recording continues after its listener has left. */
 const longestMs = 60_000;
 
 /** Yields what an engine makes, and records it to its end, whether or not the listener stays. */

@@ -28,7 +28,7 @@ export class TalkError extends Error {
 }
 
 /**
- * Opens a conversation with a character. Reconnects by itself when the connection is lost: events
+ * Opens a conversation with a character. Reconnects automatically when the connection is lost: events
  * of both sides from the meantime are then delivered exactly once and in order.
  *
  * @param {TalkOptions} options

@@ -22,7 +22,7 @@ export interface NodeReady {
 }
 
 /**
- * Serves on one port with several processes and a Redis of their own, so that one machine uses all of its cores. A node
+ * Serves on one port with several processes and their own Redis, so that one machine uses all of its cores. A node
  * that ends is started again; its sessions are resumed at the others. Runs until SIGINT or SIGTERM, which let replies
  * finish; a second signal kills all nodes. Returns the exit status: 1 if nodes end again and again.
  */

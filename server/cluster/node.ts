@@ -45,8 +45,8 @@ export interface Node {
   /** Returns whether there is a session to resume, or the refusal if nobody knows. */
   readonly isResumable: (token: string) => Promise<boolean | Refusal>;
   /**
-   * An `onRequest` hook, after authentication, for clients that return. Their session is open here: goes on. Another node
-   * has it: passes the socket on. That node is dead, or nobody has it: claims it, and goes on.
+   * An `onRequest` hook, after authentication, for clients that return. Their session is open here: continues. Another node
+   * has it: passes the socket on. That node is dead, or nobody has it: claims it, and continues.
    */
   readonly bringBack: Hook;
   /** The same for calls: a `preHandler` hook, since the body is passed on. */
@@ -203,7 +203,7 @@ function admitter({ counts }: Cluster, config: Config): Node['admit'] {
   return async ({ ws, headers, query, raw }, reply, { owner, address }) => {
     if (!ws || reply.sent) return undefined;
     const isNew = resumeTokenOf(headers, query) === undefined;
-    // Without a limit of its own, an account has a share of each node.
+    // Without its own limit, an account has a share of each node.
     const byKey =
       owner === undefined || maxSessionsPerKey === undefined ? [] : [{ name: `key:${owner}`, most: maxSessionsPerKey }];
     const limits = [...byKey, { name: `address:${address}`, most: maxSessionsPerAddress }];

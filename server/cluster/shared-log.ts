@@ -176,7 +176,7 @@ export class SharedLog implements SessionLog {
     return true;
   }
 
-  /** The session goes on without the store. `check` tries again. */
+  /** The session continues without the store. `check` tries again. */
   #miss(fault: unknown): false {
     this.#rows = [];
     this.#isBehind = true;

@@ -48,7 +48,7 @@ export class SharedSecrets {
     }
   }
 
-  /** Looks for a key that may be a secret of another node. Returns the refusal if nobody can tell. */
+  /** Looks for a key that may be a secret of another node. Returns the refusal if that is unknown. */
   async learn(key: string | undefined): Promise<Refusal | undefined> {
     if (key?.startsWith(secretPrefix) !== true || this.#own.find(key) !== undefined) return undefined;
     try {

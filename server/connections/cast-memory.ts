@@ -27,7 +27,7 @@ export interface CastMemory {
   begin(opened: OpenedSession): SessionListener;
 }
 
-/** Follows a session with the memory of the present character: its own, not that of the one before. */
+/** Follows a session with the memory of the current character: its own, not that of the one before. */
 export function followCast({ memories, owner, opened, characters, told, restored }: CastMemoryParts): CastMemory {
   const known = new Map<string, SessionMemory>();
   let present = castIdOf(restored?.session, opened.id);

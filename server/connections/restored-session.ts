@@ -186,7 +186,7 @@ export function greetAgain(restored: Restored, carrier: Transport): void {
     session.link.send({ type: 'conversation.item.deleted', event_id: newId('event'), item_id: id });
   }
   for (const { replyId, item, cut } of openReplies.filter(({ isAnnounced }) => isAnnounced)) {
-    // What the client has of a reply that goes on sample by sample is played to its end.
+    // What the client has of a reply that continues sample by sample is played to its end.
     const status = cut === undefined ? ('cancelled' as const) : ('incomplete' as const);
     const response = {
       id: replyId,

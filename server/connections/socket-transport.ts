@@ -29,7 +29,7 @@ export const closeCodes = {
   moved: 4002,
 } as const;
 
-/** Unsent bytes at which reading from a slow client stops, and at which it goes on. */
+/** Unsent bytes at which reading from a slow client stops, and at which it continues. */
 const pauseBytes = 512 * 1024;
 
 const resumeBytes = 128 * 1024;

@@ -17,7 +17,7 @@ import { savedConnection } from './connected-llm.ts';
 import { libraryReference } from './library-voice.ts';
 
 export type Stage = 'asr' | 'llm' | 'tts';
-/** A stage, or an omni model in place of LLM and TTS. */
+/** A stage, or an omni model instead of LLM and TTS. */
 type Role = Stage | 'omni';
 
 export interface PlannedEngine {

@@ -74,7 +74,7 @@ const stages = {
   asr: chain.optional(),
   llm: chain.optional(),
   tts: chain.optional(),
-  /** Speech-to-speech models, in place of the three stages. */
+  /** Speech-to-speech models, instead of the three stages. */
   omni: chain.optional(),
 };
 

@@ -44,12 +44,12 @@ export interface Engines {
   /** The first LLM, and the host of its server. Absent if replies come from retrieval only. */
   readonly llm?: { readonly model: string; readonly host?: string | undefined } | undefined;
   /**
-   * Puts another LLM in place of the present one, for conversations that are opened from then on; without a connection,
+   * Replaces the LLM for conversations that are opened from then on; without a connection,
    * the one that the settings name. Conversations in progress keep theirs. Absent if the engines cannot be changed.
    */
   connectLlm?(connection: LlmConnection | undefined): Promise<void>;
   /**
-   * Puts an installed catalogue model in place of the recognizer or the synthesizer, in the same way; without an id, the
+   * Replaces the recognizer or the synthesizer by an installed catalogue model, in the same way; without an id, the
    * engine that the settings name. Throws an `EngineError` if the model does not work, and keeps the present engine.
    */
   useModel?(stage: VoiceStage, id: string | undefined, signal: AbortSignal): Promise<void>;

@@ -54,9 +54,9 @@ interface GuardParts {
   readonly config: Config;
   readonly secrets: ClientSecrets;
   readonly sessions: LiveSessions;
-  /** Returns whether a session can be resumed with a token, or the refusal if nobody can tell. */
+  /** Returns whether a session can be resumed with a token, or the refusal if that is unknown. */
   readonly isResumable: (token: string) => boolean | Promise<boolean | Refusal>;
-  /** Looks for a client secret that another node has made. Returns the refusal if nobody can tell. */
+  /** Looks for a client secret that another node has made. Returns the refusal if that is unknown. */
   readonly learnSecret?: ((key: string | undefined) => Promise<Refusal | undefined>) | undefined;
   /** The client's address, if another node of ours has passed the request on. */
   readonly relayedAddress?: ((headers: IncomingHttpHeaders) => string | undefined) | undefined;

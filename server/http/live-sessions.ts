@@ -7,7 +7,7 @@ import type { Refusal } from './problem.ts';
 
 /** The caller of a conversation: its account and its address, which the limits count by. */
 export interface Caller {
-  /** Undefined if the server needs no keys; then callers cannot be told apart by account. */
+  /** Undefined if the server needs no keys; then callers cannot be distinguished by account. */
   readonly owner: string | undefined;
   readonly address: string;
 }

@@ -17,7 +17,7 @@ import type { SessionLog, SessionStore } from './journal.ts';
 import { journalVersion, lineSchema, type JournalLine } from './lines.ts';
 
 /**
- * Size at which a journal is folded for the first time. A talk of an hour writes a tenth of it; only a client that
+ * Size at which a journal is folded for the first time. A conversation of an hour writes a tenth of it; only a client that
  * changes the same things over and over writes more.
  */
 const foldAtBytes = 4 * 1024 * 1024;
@@ -43,7 +43,7 @@ export class JournalError extends Error {
 
 /**
  * The file of one session's journal. Each write is a single one of the system, so a kill at any moment loses at most the
- * last line. While the disk is full, lines wait in memory, and the session goes on.
+ * last line. While the disk is full, lines wait in memory, and the session continues.
  */
 export class JournalFile implements SessionLog {
   readonly holdsFrames = false;

@@ -118,7 +118,7 @@ function resumed(
   return { ...told, later_samples: later };
 }
 
-/** Tells the movement of the mouth; a run of speech of which only the loudness is known is told once. */
+/** Tells the mouth movement; a run of speech of which only the loudness is known is told once. */
 function mouth(
   { replyId, mouth: span }: EventOf<'reply-audio'>,
   open: OpenResponse,

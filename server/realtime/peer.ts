@@ -31,7 +31,7 @@ export interface Client {
   /** It is told how the relations of characters to the user change. */
   readonly relations?: boolean;
   readonly cues?: CuesTold;
-  /** It is told the shapes of the mouth, or its sounds in IPA as well; nothing by default. */
+  /** It is told the mouth shapes, or its sounds in IPA as well; nothing by default. */
   readonly mouth?: 'visemes' | 'phones' | undefined;
   /** It speaks the dialect from before GA, see `beta.ts`. */
   readonly beta?: boolean;

@@ -53,7 +53,7 @@ export function actionsOf(offers: readonly WireAction[]): OfferedAction[] {
   });
 }
 
-/** The problem of asking for a reply where there are none. */
+/** The problem of asking for a reply if there are none. */
 export const noReplies: Problem = {
   code: 'invalid_intent',
   message: 'A transcription session makes no responses. Open a session without ?intent=transcription for them.',

@@ -39,7 +39,7 @@ export function castOf({ character, responder }: Casting, { nods }: Client): Cas
   };
 }
 
-/** Returns the id of the present character, or `scene:ID`; `opened`: of the one that the session was opened for. */
+/** Returns the id of the current character, or `scene:ID`; `opened`: of the one that the session was opened for. */
 export function castIdOf(session: Pick<WireSession, 'x_dramatis'> | undefined, opened: string): string {
   const { scene, character } = session?.x_dramatis ?? {};
   if (scene) return sceneModel(scene.id);

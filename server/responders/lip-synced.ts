@@ -11,7 +11,7 @@ interface Responders {
   responderFor(character: Character): Responder;
 }
 
-/** Returns the responders with the shapes of the mouth, found in the sound, wherever an engine tells none. */
+/** Returns the responders with the mouth shapes, found in the sound, wherever an engine tells none. */
 export function lipSynced(engines: Responders): Responders {
   return {
     responderFor(character) {

@@ -37,7 +37,7 @@ const keptMs = 60_000;
 const attempts = 2;
 
 /**
- * An omni model in place of LLM and TTS, for one session. At a violation the reply stops before it, unless it was
+ * An omni model instead of LLM and TTS, for one session. At a violation the reply stops before it, unless it was
  * heard, and the model continues, corrected; at a second one it ends or, if nothing was heard, the backup makes it.
  */
 export function omniResponder(parts: OmniResponderParts): Responder {

@@ -78,7 +78,7 @@ interface Aside {
   readonly calls: CallPart[];
 }
 
-/** Gives phrases without an emotion of their own that of the character's feelings. */
+/** Gives phrases without their own emotion that of the character's feelings. */
 async function* coloured(phrased: AsyncIterable<FeltPhrase>, feelings?: Feelings): AsyncIterable<FeltPhrase> {
   const usual = feelings === undefined ? undefined : emotionOf(feelings);
   for await (const phrase of phrased) yield usual === undefined ? phrase : { emotion: usual, ...phrase };

@@ -22,7 +22,7 @@ export interface Script {
   follow(speech: AsyncIterable<SpeechChunk>): AsyncIterable<ScriptedChunk>;
 }
 
-/** Begins the script of a reply, or goes on with that of one that was cut. */
+/** Begins the script of a reply, or continues with that of one that was cut. */
 export function openScript({ heard = '', rest }: Pick<ReplyOptions, 'heard' | 'rest'>): Script {
   const follower = followPhrases<ScriptPhrase>();
   let before = heard;

@@ -7,7 +7,7 @@ const others = /[^\p{Letter}\p{Number}\p{Mark}]+/gu;
 const lastSentence = /^.*[.!?…。！？]["'”’»)]*\s+/su;
 
 /**
- * Leaves out the beginning of a reply that was heard before, so that it goes on in mid-sentence. A reply that is worded
+ * Leaves out the beginning of a reply that was heard before, so that it continues in mid-sentence. A reply that is worded
  * differently is left whole, but for whole sentences that were heard.
  */
 export async function* skipHeard(parts: AsyncIterable<ReplyPart>, heard: string): AsyncIterable<ReplyPart> {

@@ -25,7 +25,7 @@ const statusOf: Partial<Readonly<Record<ModelErrorCode, number>>> = {
 /**
  * Adds the routes by which the page downloads and chooses models: `GET /models` lists those of the catalogue, with the
  * progress of downloads; `POST /models/ID/download` begins one and `DELETE` ends it; `PUT /models/use` puts an
- * installed model in place of the recognizer or the voices. All are for administrators.
+ * installed model instead of the recognizer or the voices. All are for administrators.
  */
 export function addModels(app: FastifyInstance, { config, engines }: RestParts, auth: AuthGuard): void {
   const guard = { onRequest: auth.admin, bodyLimit: 1_024 };

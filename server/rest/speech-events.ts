@@ -5,7 +5,7 @@ import { errorObject } from '../session/contract/errors.ts';
 import { wireSamplesOf, wireVisemes } from '../realtime/wire-visemes.ts';
 import type { SpokenBlock } from '../speech/speak-text.ts';
 
-/** What may be told beside the sound: words, shapes of the mouth, and sounds in IPA. */
+/** What may be told beside the sound: words, mouth shapes, and sounds in IPA. */
 export const speechTimings = z.array(z.enum(['words', 'visemes', 'phones'])).max(3);
 export type SpeechTimings = z.infer<typeof speechTimings>;
 
@@ -26,7 +26,7 @@ export class TimingEvents {
     this.#wanted = new Set(wanted);
   }
 
-  /** True if the shapes of the mouth are wanted. */
+  /** True if the mouth shapes are wanted. */
   get tellsMovement(): boolean {
     return this.#wanted.has('visemes') || this.#wanted.has('phones');
   }

@@ -42,7 +42,7 @@ export interface SessionEngines {
 }
 
 export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<SessionContext, 'recall'> {
-  /** The client falls silent as soon as it is told that a reply is held, and discards what it has not played. */
+  /** The client falls silent as soon as it is notified that a reply is held, and discards what it has not played. */
   readonly stopsAtOnce?: boolean;
   /** Tests whether what the client sends gets through; absent if nothing can be stuck on its way. */
   readonly probeLine?: ProbeLine | undefined;
@@ -59,7 +59,7 @@ export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<
   readonly world?: WorldChange | undefined;
 }
 
-/** Longest time for which a reply goes on after an event of the game that breaks it off, to the end of a word. */
+/** Longest time for which a reply continues after an event of the game that breaks it off, to the end of a word. */
 const longestWordMs = 120;
 
 /** Everything that can happen to a session; all of it goes through one queue. */

@@ -12,7 +12,7 @@ export type MouthFormat = (typeof mouthFormats)[number];
 const framesPerSecond = 60;
 
 /**
- * Returns the movement of the mouth in a text as JSON. `oculus`: shapes, sounds in IPA and words by sample at 24 kHz, as on
+ * Returns the mouth movement in a text as JSON. `oculus`: shapes, sounds in IPA and words by sample at 24 kHz, as on
  * the wire. `rhubarb`: its `mouthCues` in seconds. `arkit`: weights of each blend shape, 60 frames a second. Undefined if the
  * voice tells nothing of its mouth.
  */

@@ -17,7 +17,7 @@ export interface SpeakTextOptions extends CallOptions {
   readonly voice: Voice;
   /** Factor on the tempo; 1 = the voice's own. */
   readonly speed?: number;
-  /** True: the shapes of the mouth are found in the sound if the voice does not tell them. */
+  /** True: the mouth shapes are found in the sound if the voice does not tell them. */
   readonly visemes?: boolean;
 }
 

@@ -57,7 +57,7 @@ let characters = [];
 let chosen;
 /** @type {TalkController | undefined} */
 let talk;
-/** The conversation from before the page was loaded, until it goes on. @type {KeptTalk} */
+/** The conversation from before the page was loaded, until it continues. @type {KeptTalk} */
 let kept = { utterances: [] };
 /** What the server tells of its engines. @type {ServerFacts} */
 let server = { isScripted: true, model: null, hears: [] };
@@ -136,7 +136,7 @@ function showView(view) {
 /** @param {'voice' | 'text' | 'listen'} by */
 async function beginTalk(by) {
   if (chosen === undefined) return false;
-  // A conversation from before the page was loaded goes on; one that was ended here does not.
+  // A conversation from before the page was loaded continues; one that was ended here does not.
   const { utterances, resumption } = kept;
   const isContinued = talk === undefined && utterances.length > 0;
   kept = { utterances: [] };

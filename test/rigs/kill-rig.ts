@@ -17,7 +17,7 @@ export async function freePort(): Promise<number> {
 const serverProgram = path.join(import.meta.dirname, 'server-process.ts');
 
 /**
- * Loads a server on fake engines in a process of its own (`server-process.ts`, perhaps that of another version), to listen
+ * Loads a server on fake engines in its own process (`server-process.ts`, perhaps that of another version), to listen
  * and to be killed.
  */
 export function loadServer(

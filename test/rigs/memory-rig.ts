@@ -24,7 +24,7 @@ export function dataFolder(): string {
   return folder;
 }
 
-/** A store of memories for one test, over a folder of its own or a given file. */
+/** A store of memories for one test, over its own folder or a given file. */
 export function newStore(file = memoryFile(dataFolder())): MemoryStore {
   const store = new MemoryStore(file);
   stores.push(store);

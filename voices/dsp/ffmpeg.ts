@@ -10,7 +10,7 @@ export interface Ffmpeg {
   readonly version: string;
   /** True for the npm package's build of 2018, which is used if no newer one is on PATH. */
   readonly isBundled: boolean;
-  /** Path of `prlimit`, which bounds memory and CPU time; undefined where there is none. */
+  /** Path of `prlimit`, which bounds memory and CPU time; undefined if there is none. */
   readonly prlimit: string | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface DownloadState {
 export interface BackgroundDownloads {
   /** Begins, or tries again after a failure. Does nothing if the model is being downloaded. Throws a `ModelError`. */
   start(model: CatalogueModel): void;
-  /** Ends a download; what has come is kept, and the next one goes on from there. Also forgets a failure. */
+  /** Ends a download; what has come is kept, and the next one continues from there. Also forgets a failure. */
   cancel(id: string): Promise<void>;
   /** Undefined if the model is not being downloaded and no failure is to be told. */
   stateOf(id: string): DownloadState | undefined;

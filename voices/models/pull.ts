@@ -34,7 +34,7 @@ export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'wait' | '
   freeBytes?(folder: string): Promise<number>;
 }
 
-/** Upper bound of an archive's unpacked size as a multiple of its own: weights hardly compress. */
+/** Upper bound of an archive's unpacked size, as a multiple of its packed size: weights hardly compress. */
 const unpackedTimes = 3;
 const spareBytes = 2 ** 24;
 

@@ -41,7 +41,7 @@ export class DuplexTurn {
     this.#limits = limits;
   }
 
-  /** Reason why the turn ended; undefined while it goes on. */
+  /** Reason why the turn ended; undefined while it continues. */
   get end(): 'stop' | 'length' | 'nothing' | undefined {
     const { endSilenceMs, waitMs, userMs, mostMs } = this.#limits;
     if (this.#hasBegun && this.#quietMs >= endSilenceMs) return 'stop';

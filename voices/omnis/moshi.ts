@@ -42,7 +42,7 @@ const kinds = { handshake: 0, audio: 1, text: 2, control: 3, metadata: 4, error:
 const kindsBeforeHandshake: ReadonlySet<number> = new Set([kinds.control, kinds.metadata, kinds.ping]);
 
 /**
- * Moshi or PersonaPlex: a full-duplex model, used turn by turn. Each reply is a conversation of its own: the model gets
+ * Moshi or PersonaPlex: a full-duplex model, used turn by turn. Each reply is its own conversation: the model gets
  * the user's speech, then silence, and its output up to the first long pause is the reply. It takes neither the
  * conversation history nor text input.
  */

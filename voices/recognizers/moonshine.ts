@@ -11,7 +11,7 @@ import type { MoonshineModelOptions } from './moonshine-model.ts';
 import { untilAborted } from '../runtime/streams.ts';
 
 export interface MoonshineOptions {
-  /** Decoding threads, each with a model of its own and one utterance at a time; default: half the processors. */
+  /** Decoding threads, each with its own model and one utterance at a time; default: half the processors. */
   readonly workers?: number;
   /** Threads of each worker's encoder; default 2, or 1 on a single processor. */
   readonly threads?: number;

@@ -21,7 +21,7 @@ export interface Diarizer {
   close(): Promise<void>;
 }
 
-/** Opens a speaker diarizer in a process of its own. Processing takes about a tenth of the clip's length. */
+/** Opens a speaker diarizer in its own process. Processing takes about a tenth of the clip's length. */
 export function openDiarizer(settings: DiarizerSettings, name = 'diarizer'): Diarizer {
   const listener = openSpeakerProcess({ name, settings });
   return {

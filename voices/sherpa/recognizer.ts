@@ -32,7 +32,7 @@ export interface RecognizerProcessReply {
 const blockMs = 100;
 const pauseMs = 128;
 
-/** Recognizers by sherpa-onnx in a process of their own; see `recognizerSettings` for the families. */
+/** Recognizers by sherpa-onnx in their own process; see `recognizerSettings` for the families. */
 export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
   settings: recognizerSettings,
   // An utterance of a streaming model lasts as long as the user speaks, and each step costs little.

@@ -17,7 +17,7 @@ export type SherpaEncoderSettings = z.infer<typeof settings>;
 
 const leastSeconds = 0.5;
 
-/** Speaker encoders by sherpa-onnx in a process of their own: CAM++, ERes2Net and those of WeSpeaker. */
+/** Speaker encoders by sherpa-onnx in their own process: CAM++, ERes2Net and those of WeSpeaker. */
 export const adapter: Adapter<SpeakerEncoder, SherpaEncoderSettings> = {
   settings,
   callPolicy: () => ({ concurrency: 4 }),

@@ -36,7 +36,7 @@ interface Clip {
 /** Maximum length of a reference clip; a longer one makes speech no better, and takes longer. */
 const mostClipSeconds = 15;
 
-/** Synthesizers by sherpa-onnx in a process of their own; see `synthesizerSettings` for the families. */
+/** Synthesizers by sherpa-onnx in their own process; see `synthesizerSettings` for the families. */
 export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
   settings: synthesizerSettings,
   // One text uses all processors; a second would only delay both.

@@ -10,7 +10,7 @@ export interface OnnxSpeakerOptions extends CallOptions {
   readonly modelPath: string;
   /** Expected SHA-256 in lower-case hex; if given, any other file is refused. */
   readonly sha256?: string;
-  /** Threads, each with a model of its own; default 1. */
+  /** Threads, each with its own model; default 1. */
   readonly workers?: number;
   /** Maximum number of clips of equal length that share a run; default 8. */
   readonly mostClips?: number;

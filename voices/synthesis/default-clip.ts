@@ -38,7 +38,7 @@ export function clipOf(
   return { kind: 'reference', wavPath, ...rest };
 }
 
-/** Path of a clip on the server's disk: the same as on ours, unless the server has a folder of its own for clips. */
+/** Path of a clip on the server's disk: the same as on ours, unless the server has its own folder for clips. */
 export function pathOnServer(wavPath: string, serverDirectory: string | undefined): string {
   return serverDirectory === undefined ? wavPath : `${serverDirectory.replace(/\/+$/, '')}/${basename(wavPath)}`;
 }

@@ -51,7 +51,7 @@ export function finishSpeech(
   return { samples: applyGain(samples, wanted.gain), words, ...(mouth !== undefined && { mouth }) };
 }
 
-/** Returns the movement of the mouth after the silence at both ends has been cut; it closes with the last sound. */
+/** Returns the mouth movement after the silence at both ends has been cut; it closes with the last sound. */
 function mouthOf(told: readonly TimedPhone[], { cutMs, endMs }: { cutMs: number; endMs: number }): MouthMovement {
   const within = (ms: number): number => Math.min(Math.max(ms - cutMs, 0), endMs);
   const phones = told

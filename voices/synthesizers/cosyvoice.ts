@@ -28,7 +28,7 @@ const settings = z.strictObject({
   /** Version 1 only: built-in voice to use if the server lacks the requested one. */
   defaultVoice: z.string().min(1).optional(),
   defaultClip: defaultClipSchema.optional(),
-  /** Speaking instructions, such as "whisper"; versions 2 and 3 only, in place of the clip's transcript. */
+  /** Speaking instructions, such as "whisper"; versions 2 and 3 only, instead of the clip's transcript. */
   instructions: z.string().min(1).optional(),
   languages: languageTags.default(['zh', 'en', 'ja', 'ko', 'yue']),
 });

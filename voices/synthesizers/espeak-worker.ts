@@ -74,7 +74,7 @@ async function fresh(seed: number): Promise<Espeak> {
   return engine;
 }
 
-/** Opens an instance. It seeds its random numbers with the time in seconds, in place of which it gets `seed`. */
+/** Opens an instance. `seed` replaces the time in seconds, with which it otherwise seeds its random numbers. */
 async function open(seed?: number): Promise<Espeak> {
   const { default: create } = (await import(moduleUrl)) as {
     default: () => Promise<{ readonly eSpeakNGWorker: new () => Espeak }>;

@@ -12,7 +12,7 @@ import { clipOf, defaultClipSchema, primaryTag } from '../synthesis/default-clip
 import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 const spoken = ['zh', 'en', 'ja', 'ko', 'yue'] as const;
-/** Rate of the silence that the server sends in place of failed speech; the models speak at other rates. */
+/** Rate of the silence that the server sends instead of failed speech; the models speak at other rates. */
 const stumblingRate = 16_000;
 /** Clip length that the server takes; it refuses other clips in the middle of its answer. */
 const clipSeconds = { leastSeconds: 3, mostSeconds: 10 };

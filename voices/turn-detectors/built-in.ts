@@ -14,7 +14,7 @@ const lookedAtMs = 3_000;
 /**
  * Opens the built-in turn detector, with nothing to download: completeness of the words so far, and the sound before
  * the pause. Without `text`, or in a language other than English and Chinese, only the sound counts. It
- * computes in a thread of its own, some milliseconds a pause.
+ * computes in its own thread, some milliseconds a pause.
  */
 export function openBuiltInDetector(): TurnDetector & {
   /** Starts the thread and loads the weights. */

@@ -1,7 +1,7 @@
 import { visemes } from '../synthesizer.ts';
 import { frameBands } from './mel-frames.ts';
 
-/** Frames that the network sees, counted back from the present one. */
+/** Frames that the network sees, counted back from the current one. */
 export const contextFrames = [0, 1, 2, 4, 6, 9] as const;
 export const inputSize = frameBands * contextFrames.length;
 

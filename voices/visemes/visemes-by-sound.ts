@@ -15,9 +15,9 @@ import {
 export const openings: readonly number[] = [0, 0, 0.1, 0.2, 0.2, 0.25, 0.2, 0.1, 0.2, 0.25, 1, 0.5, 0.35, 0.7, 0.35];
 
 const closed = new Set(['sil', 'PP']);
-/** Share of the last frames in the probabilities of the present one. */
+/** Share of the last frames in the probabilities of the current one. */
 const inertia = 0.3;
-/** A new shape must be so much more probable than the present one. */
+/** A new shape must be so much more probable than the current one. */
 const lead = 0.05;
 /** A shape holds so long, unless the lips close. */
 const leastFrames = 2;
@@ -31,7 +31,7 @@ const networkUrl = new URL('./sound.bin', import.meta.url);
 let loaded: readonly NetworkLayer[] | undefined;
 
 /**
- * Finds the shapes of the mouth in the sound of one voice, for engines that tell no times: a small network over log-mel
+ * Finds the mouth shapes in the sound of one voice, for engines that tell no times: a small network over log-mel
  * frames of 10 ms that looks ahead at nothing. Chunks come in order, all at one rate in hertz from 8000.
  */
 export class VisemesBySound {

@@ -8,7 +8,7 @@ const leastClosureMs = 40;
 const leastShapeMs = 1;
 
 /**
- * Returns the shapes of the mouth for sounds that follow each other without gaps. The first begins at 0, each holds until
+ * Returns the mouth shapes for sounds that follow each other without gaps. The first begins at 0, each holds until
  * the next, and neighbours differ. A closure shorter than 40 ms begins earlier, up to the middle of the shape before.
  */
 export function visemesOf(phones: readonly TimedPhone[]): TimedViseme[] {

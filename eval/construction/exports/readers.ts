@@ -171,7 +171,7 @@ const talked = z.looseObject({
   dialogues: z.array(z.object({ role: z.string().min(1), dialogue: z.string() })).min(1),
 });
 
-/** A talk of Beyond Dialogue, of the role and its partner. */
+/** A conversation of Beyond Dialogue, of the role and its partner. */
 const beyondDialogue: Reader = (row, role) => {
   const { data } = talked.safeParse(row);
   return data === undefined

@@ -44,7 +44,7 @@ export async function openReviewServer(options: ReviewOptions): Promise<ReviewSe
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', `http://${address}`);
-    // Another site may reach this port under a name of its own, or send forms to it.
+    // Another site may reach this port under its own name, or send forms to it.
     const hosts = [address, 'localhost'].map((host) => `${host}:${port}`);
     const { host = '', origin } = request.headers;
     const isOurs = hosts.includes(host) && (origin === undefined || hosts.some((each) => origin === `http://${each}`));

@@ -15,7 +15,7 @@ export interface ListeningStudio {
   readonly vad: Vad;
   readonly recognizer: SpeechRecognizer;
   readonly meter?: QualityMeter | undefined;
-  /** Absent: speakers cannot be told apart, and the build is refused. */
+  /** Absent: speakers cannot be distinguished, and the build is refused. */
   readonly encoder?: SpeakerEncoder | undefined;
 }
 

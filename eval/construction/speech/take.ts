@@ -92,7 +92,7 @@ async function embedded(
 
 /**
  * Seconds that a word of English, or a character of Chinese, may take: from 480 words a minute to 40, and a pause. What
- * lies outside was cut off, or goes on after the text.
+ * lies outside was cut off, or continues after the text.
  */
 const pace = { en: { least: 0.125, most: 1.5 }, zh: { least: 0.08, most: 1 } } as const;
 const pauseSeconds = 2;

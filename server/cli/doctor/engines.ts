@@ -31,7 +31,7 @@ const audiblePeak = 0.003;
 
 /**
  * Checks the turn detector and every planned engine that is not embedded: reachable, model available, and able to do
- * what a talk needs. A recognizer must hear words in speech; a synthesizer must speak a phrase to its end.
+ * what a conversation needs. A recognizer must hear words in speech; a synthesizer must speak a phrase to its end.
  */
 export async function checkPlannedEngines(plan: EnginePlan, character: Character): Promise<EngineFinding[]> {
   const cascade = (['asr', 'llm', 'tts'] as const).flatMap((stage) =>

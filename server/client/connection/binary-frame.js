@@ -12,7 +12,7 @@
  *
  * With Opus, 4 more bytes precede the packet: of the samples it decodes to at 24 kHz, how many to
  * skip (12–13) and how many to take after those (14–15). The samples taken from all packets in
- * order are exactly the original samples. Each reply is a stream of its own with its own decoder;
+ * order are exactly the original samples. Each reply is its own stream with its own decoder;
  * all user audio is one stream.
  *
  * @typedef {object} OpusPacket

@@ -94,7 +94,7 @@ export interface TalkOptions {
   readonly apiKey?: string;
   /** Requests the thoughts of characters too (`x_dramatis.cue` of kind `thought`). */
   readonly thoughts?: boolean;
-  /** Requests the shapes of the mouth (`x_dramatis.visemes`), for `talk.mouth`. */
+  /** Requests the mouth shapes (`x_dramatis.visemes`), for `talk.mouth`. */
   readonly visemes?: boolean;
   /** WebSocket class; the global one unless given. */
   readonly WebSocket?: new (url: string | URL, protocols: string[]) => TalkSocket;
@@ -145,7 +145,7 @@ export interface LipSync {
   weightsAt(sample?: number): Partial<Record<Viseme, number>> | undefined;
 }
 
-/** A conversation with one character. Reconnects by itself when the connection is lost, without missing any events. */
+/** A conversation with one character. Reconnects automatically when the connection is lost, without missing any events. */
 export interface Talk {
   /** All events in order. Ends when the conversation is over. For a single consumer. */
   readonly events: AsyncIterable<TalkEvent>;
@@ -186,7 +186,7 @@ export declare class TalkError extends Error {
 }
 
 /**
- * Opens a conversation with a character. Reconnects by itself when the connection is lost: events of both sides from
+ * Opens a conversation with a character. Reconnects automatically when the connection is lost: events of both sides from
  * the meantime are then delivered exactly once and in order.
  */
 export declare function openTalk(options: TalkOptions): Talk;

@@ -159,7 +159,7 @@ export type SpeechEvent =
   | Sent<'input_audio_buffer.committed'>
   | Sent<'input_audio_buffer.cleared'>;
 
-/** Something cannot be stored, because the disk is full, for example. The talk goes on. Once a session for each code. */
+/** Something cannot be stored, because the disk is full, for example. The conversation continues. Sent once per session and code. */
 export interface ServerWarning {
   readonly type: 'x_dramatis.warning';
   readonly code: 'session_not_stored' | 'memory_not_stored' | 'report_not_stored';

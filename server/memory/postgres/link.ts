@@ -53,7 +53,7 @@ export class Link {
     return this.#isThere;
   }
 
-  /** Tries to reach the database, and goes on in the background. Throws what `open` finds wrong with the database. */
+  /** Tries to reach the database, and continues in the background. Throws what `open` finds wrong with the database. */
   async start(): Promise<void> {
     try {
       await this.#parts.open(this);

@@ -7,7 +7,7 @@ import { all, get, run, type Steps } from '../store/steps.ts';
 import { Link, type LinkParts } from './link.ts';
 import { lockMigrations, migrate } from './schema.ts';
 
-/** Longest wait of a session's event for its turn to be stored; then it goes on, and the turn is stored later. */
+/** Longest wait of a session's event for its turn to be stored; then it continues, and the turn is stored later. */
 const recordMs = 1_000;
 /** Longest wait of a reply for what it recalls. */
 const recallMs = 500;

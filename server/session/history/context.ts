@@ -19,7 +19,7 @@ export interface SessionContext<Input = never> extends Ports, Bounds {
   readonly participants: Pick<Participants, 'items' | 'moods' | 'cast' | 'relations' | 'feel'>;
   /** The client's game; undefined if it has none. */
   readonly acting: () => Acting | undefined;
-  /** True if the client falls silent as soon as it is told that a reply is held. */
+  /** True if the client falls silent as soon as it is notified that a reply is held. */
   readonly stopsAtOnce: () => boolean;
   readonly emit: (event: SessionEvent) => void;
   readonly post: (input: Input) => void;

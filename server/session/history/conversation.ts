@@ -40,7 +40,7 @@ export class Conversation {
     return this.#items;
   }
 
-  /** The character's last line, and what the user has said since: a turn that was cut into goes on. */
+  /** The character's last line, and what the user has said since: a turn that was cut into continues. */
   get latest(): { readonly line?: string; readonly said: string } {
     let said = '';
     for (const item of this.#items.toReversed()) {
@@ -186,7 +186,7 @@ const maxItems = 10_000;
 
 /**
  * Most text of a conversation, in characters: at least forty hours of talk. Beyond it the client can add nothing and
- * ask for no reply; speech goes on, because it comes no faster than it is spoken.
+ * ask for no reply; speech continues, because it comes no faster than it is spoken.
  */
 const maxCharacters = 4 * 1024 * 1024;
 

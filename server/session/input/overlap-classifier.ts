@@ -37,7 +37,7 @@ const commandsByLanguage: Readonly<Record<string, ReadonlySet<string>>> = {
   ko: wordSet('잠깐 잠깐만 그만 아니 왜 뭐'),
 };
 
-/** Chinese and Japanese commands match anywhere, in a talk in any language: no other language writes them. */
+/** Chinese and Japanese commands match anywhere, in a conversation in any language: no other language writes them. */
 const spaceless =
   /停|等|但是|可是|不|别|別|慢着|慢点|打住|够了|夠了|为什么|為什麼|怎么|怎麼|什么|什麼|谁|誰|请问|請問|喂|待って|まって|ちょっと|いや|なぜ|何/u;
 

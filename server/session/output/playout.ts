@@ -79,7 +79,7 @@ export class Playout {
 
   /** Takes the client's report of its playback position. */
   report(heardMs: number): void {
-    // A position from before the hold does not tell the present one.
+    // A position from before the hold does not tell the current one.
     if (heardMs < this.#resumedAtMs) return;
     this.#reported = { heardMs, atMs: this.#settings.clock.now() };
     if (this.#hold?.heardMs === undefined) return;
@@ -245,7 +245,7 @@ function later(word: TimedWord, byMs: number): TimedWord {
   return byMs === 0 ? word : { ...word, startMs: word.startMs + byMs, endMs: word.endMs + byMs };
 }
 
-/** The movement of the mouth in a chunk that begins at `startMs` of its reply. */
+/** The mouth movement in a chunk that begins at `startMs` of its reply. */
 export function mouthOf({ mouth, frame }: SpeechChunk, startMs: number): MouthSpan {
   const span = { startMs, endMs: startMs + durationMs(frame) };
   if (mouth === undefined) return { basis: 'level', ...span, visemes: [], phones: [] };

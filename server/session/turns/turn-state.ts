@@ -59,7 +59,7 @@ export type TurnEvent =
   | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
   /**
    * Audio up to `atMs`, voiced until `voicedMs`, with `newMs` of voice since the last event; the reply sounds, and so
-   * much of the present one can have been heard.
+   * much of the current one can have been heard.
    */
   | {
       readonly type: 'clock';
@@ -96,7 +96,7 @@ interface EndedReply {
   /** Time by which the user will have heard all of it; absent if it is not the user's turn. */
   readonly heardByMs?: number;
   readonly isCancelled: boolean;
-  /** Its tool calls; the client goes on with their results. */
+  /** Its tool calls; the client continues with their results. */
   readonly hasCalls: boolean;
   /** A participant of a scene has completed it. */
   readonly wasPlayed: boolean;
@@ -115,7 +115,7 @@ export type TurnAction =
   | { readonly type: 'draft' }
   /** The user pauses and will go on: give a backchannel. */
   | { readonly type: 'nod' }
-  /** The user goes on: discard the speculative reply. */
+  /** The user continues: discard the speculative reply. */
   | { readonly type: 'draft-drop' }
   /** Start to classify the sound over the reply, from `atMs` on. */
   | { readonly type: 'overlap-open'; readonly atMs: number }

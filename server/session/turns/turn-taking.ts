@@ -111,7 +111,7 @@ export class TurnTaking {
   replyEnded(reply: Reply): void {
     const { listening } = this.#parts;
     const hasCalls = reply.calls.length > 0;
-    // After a tool call the client goes on with the result. The idle prompt is not repeated.
+    // After a tool call the client continues with the result. The idle prompt is not repeated.
     const waitsForUser = !hasCalls && reply.request.situation !== 'idle';
     this.advance({
       type: 'reply-end',

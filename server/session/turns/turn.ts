@@ -16,7 +16,7 @@ const verdictMs = 192;
 /** Extra voice beyond `bargeInMs` before a sound classed as a backchannel counts as a barge-in. */
 const asideMs = 600;
 
-/** Speech this soon after the first sound of a reply goes on with the turn that the reply cut into. */
+/** Speech this soon after the first sound of a reply continues with the turn that the reply cut into. */
 const cutInMs = 600;
 
 /** Transcripts of shorter sounds are usually ASR hallucinations, such as a cough. */
@@ -190,7 +190,7 @@ function onOverlapJudged(
   return settle(interrupted(state, aborts), untilMs, sinceMs, policy, opening(state, sinceMs, aborts));
 }
 
-/** The reply goes on, as easy to interrupt as before. */
+/** The reply continues, as easy to interrupt as before. */
 function onEchoFound(state: TurnState): Step {
   if (state.phase !== 'overlapping') return stay(state);
   const next = state.endedMs === undefined ? stay({ ...state, is: 'aside' }) : resume(state, state.echoes);
@@ -238,7 +238,7 @@ function onUnderstood(
   return { ...last, actions: [{ type: 'draft-drop' }, ...last.actions] };
 }
 
-/** The next reply answers speech over this one, or goes on with the scene. */
+/** The next reply answers speech over this one, or continues with the scene. */
 function onReplyEnd(
   before: TurnState,
   { heardByMs, isCancelled, hasCalls, wasPlayed, ...reply }: Extract<TurnEvent, { type: 'reply-end' }>,

@@ -134,7 +134,7 @@ export class OutgoingSpeech {
     }
   }
 
-  /** Sends frames until the queue has been empty for a while. RTP time goes on while nothing is sent. */
+  /** Sends frames until the queue has been empty for a while. RTP time continues while nothing is sent. */
   async #talk(first: Float32Array, clock: Clock): Promise<void> {
     let frame: Float32Array | undefined = first;
     let dueMs = clock.now();

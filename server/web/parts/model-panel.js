@@ -48,7 +48,7 @@ export class ModelPanel {
     this.#key = key;
   }
 
-  /** Asks the server for its models, and goes on while any is being downloaded. */
+  /** Asks the server for its models, and continues while any is being downloaded. */
   async refresh() {
     clearTimeout(this.#timer);
     const { ok, body } = await askServer(this.#key(), 'GET', '/models');

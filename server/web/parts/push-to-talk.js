@@ -12,7 +12,7 @@ const USES_SPACE = 'input, textarea, select, button, a, summary, dialog, [conten
  */
 
 /**
- * Lets the user hold the space bar or the talk button while speaking, if push-to-talk is on.
+ * Lets the user hold the space bar or the conversation button while speaking, if push-to-talk is on.
  *
  * @param {HTMLButtonElement} button
  * @param {() => Holdable | undefined} current the conversation

@@ -15,7 +15,7 @@ import { captions, loudness } from './talk-button.js';
  * @property {SceneFacts | undefined} scene
  */
 
-/** Controls below the transcript: the talk button with its captions, the level meter, Stop and End. */
+/** Controls below the transcript: the conversation button with its captions, the level meter, Stop and End. */
 export class Desk {
   talk = element('talk', HTMLButtonElement);
   #stop = element('stop', HTMLButtonElement);

@@ -5,7 +5,7 @@ const QUIET_DB = -60;
 const LOUD_DB = -15;
 
 /**
- * Texts of the talk button.
+ * Texts of the conversation button.
  *
  * @typedef {object} Captions
  * @property {string} action what a tap does; the button's accessible name

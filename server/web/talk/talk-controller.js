@@ -15,7 +15,7 @@ import { talkState } from './talk-state.js';
 
 /** Minimum lost audio to report: less is not even a word. */
 const REPORTED_LOSS_MS = 300;
-/** Push-to-talk: the last word goes on for a moment when the key is let go. */
+/** Push-to-talk: the last word continues for a moment when the key is let go. */
 const RELEASE_TAIL_MS = 150;
 /** Push-to-talk: a shorter press is a slip. */
 const SHORTEST_PRESS_MS = 250;
@@ -156,7 +156,7 @@ export class TalkController {
     this.#pressedAtMs = undefined;
     const isSlip = performance.now() - pressedAtMs < SHORTEST_PRESS_MS;
     setTimeout(() => {
-      // Pressed again: the turn goes on.
+      // Pressed again: the turn continues.
       if (this.#isOver() || this.#pressedAtMs !== undefined) return;
       this.#conversation.release(!isSlip);
       this.mute(true);

@@ -14,7 +14,7 @@ export interface TalkOptions {
   readonly user: string;
   /** True to show the thoughts of characters, too. */
   readonly thoughts: boolean;
-  /** True if the transcript holds a conversation from before, which goes on. */
+  /** True if the transcript holds a conversation from before, which continues. */
   readonly isContinued?: boolean;
   /** The session of an earlier page, to go on with. */
   readonly resumption?: Resumption | undefined;

@@ -7,13 +7,13 @@ import { shareOf, type BenchShare } from '../kit/stats.ts';
 
 const bench = 'default-mind';
 
-/** Newcomers' turns of one talk, in this order: by language (`en`, `zh`), or by the character's `id`. */
+/** Newcomers' turns of one conversation, in this order: by language (`en`, `zh`), or by the character's `id`. */
 type Turns = Readonly<Record<string, readonly string[]>>;
 
 /**
  * Twenty ordinary turns of a newcomer with each shipped character, answered without an LLM; prints the transcripts in
  * Markdown, to be read by hand (`default-mind-held-out.md`). `--held-out` takes the turns that were not used for development; `--only ID` selects one
- * character; `--characters FOLDER` talks to other packs. Row: replies not said before in the talk.
+ * character; `--characters FOLDER` talks to other packs. Row: replies not said before in the conversation.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchShare> {
   const valueOf = (flag: string): string | undefined =>

@@ -44,7 +44,7 @@ const answer = 'One two three.';
 /** Up to this long after the last turn that a life is given, so that the kill also falls into writing. */
 const mostAfterMs = 10;
 
-/** Memories in PostgreSQL in place of a file. */
+/** Memories in PostgreSQL instead of a file. */
 interface KilledDatabase {
   readonly url: string;
   /** Kills the database (SIGKILL), and starts it again. */

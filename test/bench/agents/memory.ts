@@ -107,7 +107,7 @@ async function keepOne(thread: AsyncStore, user: string, item: string, index: nu
   return performance.now() - began;
 }
 
-/** Times of beginning a talk, and of recalling for a remark, in milliseconds. */
+/** Times of beginning a conversation, and of recalling for a remark, in milliseconds. */
 export async function recalling(
   store: AsyncStore,
 ): Promise<{ readonly openMs: number[]; readonly recallMs: number[] }> {

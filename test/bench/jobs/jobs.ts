@@ -26,7 +26,7 @@ const killedMs = 500;
 const killedPlaces = 16;
 
 /**
- * Runs distributed over workers, each in a process of its own, with a real Redis: asks a second of 1, 2 and 4 workers beside
+ * Runs distributed over workers, each in its own process, with a real Redis: asks a second of 1, 2 and 4 workers beside
  * a run without workers; what an ask costs more; kills of workers and coordinators; a rate limit that three workers share.
  * `--asks N`: 6,000 by default; `--only throughput|kills|rate`.
  */

@@ -48,7 +48,7 @@ interface Tally {
 
 /**
  * Sessions that come and go, 15 at a time, of three kinds in turn: what each leaves behind. `--sessions N`, 3,000 unless
- * given. The server is a process of its own with the embedded engines and its default limits, but for the number of
+ * given. The server is a separate process with the embedded engines and its default limits, but for the number of
  * handshakes a minute.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {

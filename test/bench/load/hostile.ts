@@ -15,8 +15,8 @@ const warmUpMs = 6_000;
 const cycle = framesOf(concatSamples([tone(1_520), silence(4_480)]));
 
 /**
- * Fifty honest talks, first alone and then beside twenty attackers of each kind in turn: the time from the end-of-turn
- * decision to the first audio, audio that is late, and talks that are lost. The attackers are a process of their own;
+ * Fifty honest conversations, first alone and then beside twenty attackers of each kind in turn: the time from the end-of-turn
+ * decision to the first audio, audio that is late, and conversations that are lost. The attackers are a separate process;
  * the engines answer at once. `--seconds N` for each kind, 15 unless given; `--only TEXT`: the kinds that contain it.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {

@@ -30,7 +30,7 @@ export interface Scene {
   /** True if it comes while the character speaks. */
   readonly over: boolean;
   /**
-   * `holds`: falls silent as soon as it is told that a reply is held (`x=hold`, like the page). `stock`: does not know
+   * `holds`: falls silent as soon as it is notified that a reply is held (`x=hold`, like the page). `stock`: does not know
    * that event.
    */
   readonly client: 'holds' | 'stock';

@@ -32,7 +32,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** `at` is optional: a server that goes on for another one repeats up to a phrase to clients that do not send it. */
+/** `at` is optional: a server that continues for another one repeats up to a phrase to clients that do not send it. */
 function withoutPlace(query: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(query).filter(([name]) => name !== 'at'));
 }

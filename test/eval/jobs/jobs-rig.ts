@@ -54,7 +54,7 @@ export function startWorker(url: string, atOnce?: number): NearWorker {
   };
 }
 
-/** A command of `dramatis` in a process of its own. */
+/** A command of `dramatis` in its own process. */
 export interface CommandProcess {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
@@ -62,7 +62,7 @@ export interface CommandProcess {
   told(text: string): Promise<void>;
 }
 
-/** Starts a command of `dramatis` in a process of its own. */
+/** Starts a command of `dramatis` in its own process. */
 export function startCommand(args: readonly string[]): CommandProcess {
   const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = (once(child, 'exit') as Promise<[number | null]>).then(([status]) => status);

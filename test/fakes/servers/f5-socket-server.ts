@@ -55,7 +55,7 @@ export async function openF5SocketServer(options: F5SocketOptions = {}): Promise
   });
 }
 
-/** Behaviour in place of speech. Any failure ends the connection without an error message. */
+/** Behaviour instead of speech. Any failure ends the connection without an error message. */
 const endings: Readonly<Record<string, (socket: Socket) => unknown>> = {
   reset: (socket) => socket.resetAndDestroy(),
   status: (socket) => socket.end(),

@@ -132,7 +132,7 @@ async function sendBody(response: ServerResponse, answer: Answer, fault: Fault |
   if (fault.kind === 'pieces') {
     for (const piece of cut(body, fault.sizes)) {
       response.write(piece);
-      // A write is only a piece of its own if it leaves on its own.
+      // A write is a separate piece only if it is sent on its own.
       await new Promise((resolve) => setImmediate(resolve));
     }
     response.end();

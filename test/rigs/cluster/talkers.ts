@@ -10,7 +10,7 @@ const samplesPerWord = 2_400;
 const samplesPerMs = 24;
 /** A player that has less than this left to play when sound arrives has not paused. */
 const audibleGapMs = 20;
-/** Longest wait for the last reply of a talk that ends. */
+/** Longest wait for the last reply of a conversation that ends. */
 const patienceMs = 15_000;
 
 /** What clients noticed that may not be noticed. */
@@ -46,7 +46,7 @@ export interface Talker {
   readonly done: Promise<void>;
   /** Lets the reply come that is awaited, and says no more. */
   rest(): Promise<void>;
-  /** Rests, and ends the talk. */
+  /** Rests, and ends the conversation. */
   stop(): Promise<void>;
 }
 

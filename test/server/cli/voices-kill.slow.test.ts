@@ -11,7 +11,7 @@ import { keptIn, openVoicesRig } from './voices-rig.ts';
 
 const { folder, encoder, on, adding, added } = await openVoicesRig();
 
-/** Starts `dramatis voices` in a process of its own. */
+/** Starts `dramatis voices` in its own process. */
 const start = (args: readonly string[], stdio: StdioOptions = 'ignore') =>
   spawn(process.execPath, ['server/main.ts', 'voices', ...args], { stdio });
 

@@ -12,7 +12,7 @@ const available = existsSync(path.join(home, 'node_modules'));
 if (!available)
   console.warn('LiveKit’s client is not here; `npm ci --prefix test/stock-livekit` brings it for its test.');
 
-/** The used parts of LiveKit's packages, which are installed in a tree of their own. */
+/** The used parts of LiveKit's packages, which are installed in their own tree. */
 interface LiveKit {
   readonly agents: {
     initializeLogger(options: { pretty: boolean; level: string }): void;

@@ -15,7 +15,7 @@ const mostEvents = 250;
 
 if (!hasRedis) console.warn('skipped: the test of random kills needs redis-server (Debian package redis-server)');
 
-/** The words of a talk as Redis has them: of each message, those of all its replies. */
+/** The words of a conversation as Redis has them: of each message, those of all its replies. */
 async function historyOf({ resumeToken }: Talker, client: Redis): Promise<string[]> {
   const rows = await client.lrange(`dramatis:{${hashOf(resumeToken)}}:lines`, 0, -1);
   const items =

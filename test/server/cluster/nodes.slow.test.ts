@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cluster?.[Symbol.asyncDispose]());
 
-/** A talk through the balancer that begins at a node. */
+/** A conversation through the balancer that begins at a node. */
 async function talkAt(node: Node) {
   cluster.balancer.sendTo(node);
   const recorded = recordTalk({ url: cluster.balancer.url });

@@ -25,7 +25,7 @@ export interface ScriptedExchange {
 export interface PresetServers {
   /** By the name of the engine in the preset. */
   readonly servers: Readonly<Record<string, EngineServer>>;
-  /** Overrides for an engines file, in place of the preset's own URLs. */
+  /** Overrides for an engines file, instead of the preset's own URLs. */
   readonly changes: Readonly<Record<string, { readonly baseUrl: string }>>;
   /** The voice parameters of the request, and their expected values. */
   voiceAsked(clip: Clip): Promise<readonly [asked: unknown, wanted: unknown]>;

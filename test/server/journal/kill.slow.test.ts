@@ -119,7 +119,7 @@ describe.concurrent('kill -9 of the server', () => {
       const done = client.of('response.done').length;
       await servers.kill();
       await client.restart();
-      // The old reply ends with what has come of it; the new one goes on there.
+      // The old reply ends with what has come of it; the new one continues there.
       const { response: cut } = await client.until('response.done', done + 1);
       expect(cut).toMatchObject({ status: 'incomplete', status_details: { reason: 'server_restarted' } });
       const { response: rest } = await client.until('response.done', done + 2);

@@ -17,7 +17,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.kill()));
 });
 
-/** A server in a process of its own, on a free loopback port, once it is ready. */
+/** A server in its own process, on a free loopback port, once it is ready. */
 async function startServerProcess(environment: Readonly<Record<string, string>>) {
   const main = path.resolve(import.meta.dirname, '../../../server/main.ts');
   const child = spawn(process.execPath, [main, 'serve'], {
@@ -106,7 +106,7 @@ describe('restart in the middle of a reply', () => {
     expect(kept.length).toBeGreaterThan(0);
     expect(kept.length).toBeLessThan(said().trim().length);
     expect(said().startsWith(kept)).toBe(true);
-    // The reply goes on after that, in another response.
+    // The reply continues after that, in another response.
     const next = await after.waitFor(
       (event) => event.type === 'response.done' && event['response'].id !== started['response_id'],
     );
@@ -166,7 +166,7 @@ describe('restart in the middle of a scene', () => {
     const cut = await after.waitFor((event) => event.type === 'response.done');
     expect(cut['response'].output[0].x_dramatis.speaker).toEqual({ id: 'sherlock-holmes', name: 'Sherlock Holmes' });
     const next = await after.waitFor((event) => event.type === 'response.output_item.added');
-    // He goes on with his line, and the next is hers.
+    // He continues with his line, and the next is hers.
     expect(speakerOf(next)).toBe('sherlock-holmes');
     await after.waitFor((event) => speakerOf(event) === 'alice');
     after.socket.close();

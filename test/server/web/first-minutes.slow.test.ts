@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser('the first minutes on the page'))('first minutes on 
     await page.press('#text', 'Enter');
     await page.locator(replies).nth(1).waitFor();
     expect(await page.locator('#transcript li').count()).toBe(4);
-    // The session goes on: nothing of the conversation has to be told again.
+    // The session continues: nothing of the conversation has to be told again.
     expect(sent.filter((frame) => frame.includes('conversation.item.create'))).toHaveLength(1);
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Save JSON')]);
     const saved = JSON.parse(await readFile(await download.path(), 'utf8')) as Record<string, any>;

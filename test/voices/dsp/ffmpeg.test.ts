@@ -47,7 +47,7 @@ async function readerWith(searched: string) {
   };
 }
 
-/** Makes a program of this name in a folder of its own, and returns the folder. */
+/** Makes a program of this name in its own folder, and returns the folder. */
 async function makeProgram(name: string, script: string): Promise<string> {
   const place = at(`bin-${Math.random().toString(36).slice(2)}`);
   await mkdir(place);

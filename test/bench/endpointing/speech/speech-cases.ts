@@ -25,7 +25,7 @@ export interface SpeechCase {
   readonly sampled: boolean;
   /** `gap`: a pause too short for the detector to be asked, without words, for the training program. */
   readonly kind: 'end' | 'pause' | 'gap';
-  /** Length of the pause or gap, until speech goes on; absent at an end. */
+  /** Length of the pause or gap, until speech continues; absent at an end. */
   readonly silentMs?: number;
   /** From the first speech to the pause. */
   readonly turnMs: number;
@@ -165,7 +165,7 @@ const voiceLevel = -23;
 
 const at = (ms: number): number => Math.round((ms * rate) / 1000);
 
-/** The audio of the turn when the detector is asked, then digital silence if the recording ends before, or speech goes on. */
+/** The audio of the turn when the detector is asked, then digital silence if the recording ends before, or speech continues. */
 function upTo(samples: Float32Array, endMs: number, silentMs: number): Float32Array {
   const turn = new Float32Array(at(endMs + askedAfterMs));
   turn.set(samples.subarray(0, at(endMs + Math.min(silentMs, askedAfterMs))));

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { TextModel, TextReply, TextRequest } from '../../../../eval/construction/runner/model.ts';
 import { EngineError } from '../../../../voices/engine.ts';
 
-/** What the model does in place of an answer. */
+/** What the model does instead of an answer. */
 export const mishaps = ['wrong shape', 'truncated', 'broken', 'refusal', 'apology', '429', '500'] as const;
 export type Mishap = (typeof mishaps)[number];
 

@@ -4,7 +4,7 @@ import type { Answers } from '../rig/scripted-model.ts';
 const userText = (request: TextRequest): string => request.messages[1]?.content ?? '';
 const systemText = (request: TextRequest): string => request.messages[0]?.content ?? '';
 
-/** Answers for RoleLLM's build, told apart by what is asked. */
+/** Answers for RoleLLM's build, distinguished by what is asked. */
 export function roleLlmScript(): Answers {
   return {
     profile(request) {

@@ -16,7 +16,7 @@ const main = path.resolve(import.meta.dirname, '../../../../server/main.ts');
 /** `DRAMATIS_TEST_KILLS=20` for more. */
 const kills = Number(process.env['DRAMATIS_TEST_KILLS'] ?? 1);
 
-/** Speaks in a process of its own that is killed when its journal has so many bytes. */
+/** Speaks in its own process that is killed when its journal has so many bytes. */
 async function speakUntil(killAtBytes: number, args: readonly string[], out: string): Promise<void> {
   const journal = path.join(out, 'journal.jsonl');
   await mkdir(out, { recursive: true });

@@ -150,7 +150,7 @@ it('a build of speech that is repeated makes no recording again, but one whose f
   await using scratch = await openScratch();
   const input = await writeDialogues(scratch.path);
   const out = path.join(scratch.path, 'out');
-  // Each line has a length of its own, and so a sound of its own.
+  // Each line has its own length, and so its own sound.
   const takeOf = (text: string) => ({ ms: 1_500 + 10 * text.length + (text.startsWith('I') ? 5 : 0) });
   const first = studioOf(takeOf);
   await build(pipelineOf(input, first, { references: 3 }), out, noModel);
