@@ -71,7 +71,7 @@ export interface TimedViseme {
   readonly weight?: number;
 }
 
-/** Mouth movement in a chunk. The first shape and the first phone begin at 0. */
+/** Movement of the mouth in a chunk. The first shape and the first phone begin at 0. */
 export interface MouthMovement {
   /** Source of the times: the engine itself, or the sound alone, which tells no phones. */
   readonly basis: 'engine' | 'sound';

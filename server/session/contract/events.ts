@@ -241,7 +241,7 @@ export type SessionEvent = { readonly taken?: number; readonly kept?: number } &
       readonly replyId: string;
       readonly samples: Float32Array;
       readonly sampleRate: number;
-      /** Mouth movement from the first of these samples on, until after the last of its phrase. */
+      /** Movement of the mouth from the first of these samples on, until after the last of its phrase. */
       readonly mouth?: MouthSpan;
       readonly phrase?: SpokenPhrase;
     }
@@ -282,7 +282,7 @@ export interface SpokenPhrase extends ScriptPhrase {
   readonly fromMs: number;
 }
 
-/** Mouth movement in a stretch of a reply, told before its first sample; `level`: only the loudness is known. */
+/** Movement of the mouth in a stretch of a reply, told before its first sample; `level`: only the loudness is known. */
 export interface MouthSpan extends Pick<MouthMovement, 'visemes' | 'phones'> {
   readonly basis: MouthMovement['basis'] | 'level';
   /** Milliseconds from the start of the reply, with what was said twice. */
