@@ -27,6 +27,7 @@ import { addCors } from '../http/cors.ts';
 import { createAuthGuard, type AuthGuard } from '../http/auth-guard.ts';
 import { addHostGuard } from '../http/host-guard.ts';
 import { LiveSessions } from '../http/live-sessions.ts';
+import { LoopWatch } from '../http/loop-watch.ts';
 import { openFastify, type ListenParts } from '../http/open-fastify.ts';
 import { sendProblem } from '../http/problem.ts';
 import { addRest } from '../rest/rest.ts';
@@ -123,9 +124,12 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   const started = process.uptime();
   const asyncapi = asyncapiDocument(version);
   const importedFolder = path.resolve(config.dataDir, 'characters');
+  const { maxLoopDelayMs } = config;
+  const loop = maxLoopDelayMs === undefined ? undefined : new LoopWatch(maxLoopDelayMs);
+  app.addHook('onClose', async () => loop?.close());
   app.get('/healthz', async (request, reply) => {
-    const status = sessions.draining ? 'draining' : 'ok';
-    reply.code(sessions.draining ? 503 : 200).header('cache-control', 'no-store');
+    const status = sessions.draining ? 'draining' : loop?.isLate === true ? 'busy' : 'ok';
+    reply.code(status === 'ok' ? 200 : 503).header('cache-control', 'no-store');
     if (!auth.isInsider(request)) return { status };
     return {
       status,

@@ -51,6 +51,9 @@ export const limitSettings = {
   maxSessionsPerAddress: numeric(count.max(10_000)).default(32).register(facts, {
     help: 'concurrent sessions from one address (IPv6: one /64)',
   }),
+  maxLoopDelayMs: numeric(count.max(10_000).optional()).register(facts, {
+    help: 'p99 delay of the event loop at which `/healthz` says that this server is busy; 25 suits nodes behind a load balancer',
+  }),
   maxSockets: numeric(count.max(100_000).optional()).register(facts, {
     shown: '16 for each session',
     help: 'open connections of all kinds; half of them from one address, unless there is a trusted proxy',
