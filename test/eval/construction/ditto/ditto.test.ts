@@ -68,6 +68,34 @@ it('a profile that is too long ends at a sentence', () => {
   expect(text.endsWith('.')).toBe(true);
 });
 
+it('a Retry-After that is a date is obeyed', async () => {
+  await using scratch = await openScratch();
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    const date = new Date(Date.now() + 600_000).toUTCString();
+    if (requests === 1) response.writeHead(429, { 'retry-after': date }).end();
+    else response.end(JSON.stringify(answerTo(new URL(request.url ?? '', 'http://localhost').searchParams)));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const clock = hurriedClock();
+  const sleptMs: number[] = [];
+  const source = {
+    sparqlUrl: `${url}/sparql`,
+    apiUrl: `${url}/w/api.php`,
+    wikipediaUrl: () => `${url}/en`,
+    contact: 'test@example.org',
+    cache: path.join(scratch.path, 'cache'),
+    clock: { ...clock, sleep: (ms: number, signal: AbortSignal) => (sleptMs.push(ms), clock.sleep(ms, signal)) },
+    signal: new AbortController().signal,
+  };
+  await Array.fromAsync(collectCharacters({ language: 'en', limit: 2, leastLinks: 40 }, source));
+  server.close();
+  expect(Math.max(...sleptMs)).toBeGreaterThan(590_000);
+});
+
 it('characters are collected one request at a time, again after 429, and from disk the second time', async () => {
   await using scratch = await openScratch();
   let requests = 0;
