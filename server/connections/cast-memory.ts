@@ -18,7 +18,7 @@ interface CastMemoryParts {
   readonly characters: ReadonlyMap<string, Character>;
   readonly told: Parameters<Memories['follow']>[2];
   /** A session that is restored, with the unfinished replies of the previous process. */
-  readonly restored?: Pick<RestoredSession, 'session' | 'openReplies' | 'world'> | undefined;
+  readonly restored?: Pick<RestoredSession, 'session' | 'openReplies' | 'world' | 'relations'> | undefined;
 }
 
 /** The memories of all characters of one session, each with what it has itself heard; a scene has none. */
@@ -67,7 +67,8 @@ export function followCast({ memories, owner, opened, characters, told, restored
       if (memories.state === 'on') {
         const { store } = memories;
         const { onFault } = told;
-        state = followState({ store, owner, world: restored?.world, restore: begun.restore, onFault });
+        const { world, relations } = restored ?? {};
+        state = followState({ store, owner, world, relations, restore: begun.restore, onFault });
         state.follow(user, presentIds(), restored !== undefined);
       }
       return {

@@ -12,8 +12,9 @@ import { worldAfter, type SessionWorld } from '../session/history/session-world.
 interface UserStateParts {
   readonly store: Pick<AsyncStore, 'keepState' | 'states'>;
   readonly owner: string;
-  /** World of a session that is restored. */
+  /** World and relations of a session that is restored. */
   readonly world: WorldChange | undefined;
+  readonly relations: SavedState['relations'];
   /** Puts what was kept into the session; settles once it is in effect. */
   readonly restore: (state: SavedState) => Promise<void>;
   readonly onFault: (fault: unknown) => void;
@@ -36,12 +37,13 @@ const valuesOf = z.record(z.string(), z.number());
 
 const feelingsOf = z.union([keptFeelings, z.record(z.string(), keptFeelings)]);
 
-export function followState({ store, owner, world: before, restore, onFault }: UserStateParts): UserState {
+export function followState(parts: UserStateParts): UserState {
+  const { store, owner, world: before, relations = {}, restore, onFault } = parts;
   let bond: MemoryKey | undefined;
   let world: SessionWorld | undefined = before && worldAfter(undefined, before);
   let ready = Promise.resolve();
   const kept = new Map<string, string>();
-  const related = new Map<string, Record<string, number>>();
+  const related = new Map(Object.entries(relations));
   const load = async (of: MemoryKey, characters: readonly string[]): Promise<void> => {
     const states = await store.states(of, characters);
     if (states.length > 0) await restore(stateIn(states, Date.now()));

@@ -5,6 +5,7 @@ import type { RelationNow } from '../../../agents/surroundings.ts';
 import { cardSchema, dialoguePairSchema } from '../../../characters/card.ts';
 import type { Character } from '../../../characters/character.ts';
 import { relationAxis } from '../../../characters/relations.ts';
+import { followState } from '../../../server/connections/user-state.ts';
 import { fold } from '../../../server/journal/fold.ts';
 import type { JournalLine } from '../../../server/journal/lines.ts';
 import { restore } from '../../../server/journal/restore.ts';
@@ -241,5 +242,32 @@ describe('a session with a character that has relations', () => {
     const loaded = await begin(server, '?model=alice&user=bob&x=relations');
     await say(loaded, 'Good day.');
     expect(engines.agent.asked.at(-1)?.surroundings?.('alice').relations).toMatchObject([{ value: 25 }]);
+  });
+});
+
+describe('the state that a session keeps of its user', () => {
+  it('keeps relations that did not move since a restart of the server beside those that did', async () => {
+    const kept: unknown[] = [];
+    const state = followState({
+      store: {
+        keepState: async (_bond, { name, value }) => void kept.push([name, JSON.parse(value)]),
+        states: async () => [],
+      },
+      owner: '',
+      world: undefined,
+      relations: { alice: { trust: 20, respect: -5 } },
+      restore: async () => undefined,
+      onFault: (fault) => kept.push(fault),
+    });
+    state.follow('bob', ['alice'], true);
+    await state.note({
+      type: 'relation',
+      character: 'alice',
+      axis: 'trust',
+      value: 35,
+      change: 15,
+      because: 'courtesy',
+    });
+    expect(kept).toEqual([['relations', { trust: 35, respect: -5 }]]);
   });
 });
