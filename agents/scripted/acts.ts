@@ -1,6 +1,8 @@
+import { recognizeAct } from './act-network.ts';
 import { arithmeticIn } from './arithmetic.ts';
 import { chineseForms } from './forms-chinese.ts';
 import { englishForms } from './forms.ts';
+import { isAskedIn, partsOf, type Part } from './parts.ts';
 import type { Act, Form } from './shapes.ts';
 
 /** Acts that end or interrupt the talk: they count wherever they stand in the message. */
@@ -27,13 +29,13 @@ const middling: ReadonlySet<Act> = new Set([
 ]);
 /** Longer parts of a message are read as a question or a statement only, so that no pattern sees a long text. */
 const longestPart = 160;
-/** Parts of a message that are read, the last ones. */
-const mostParts = 16;
 
 /** A user message as understood: its act, and messages of the same meaning by which a pack's line for it is found. */
 export interface HeardAct {
   readonly act: Act;
   readonly asks: readonly string[];
+  /** True if the network recognized it, and no form: a line of its own goes first. */
+  readonly isLearned?: boolean;
 }
 
 /** Reads the acts of a message, the weightiest first; of equal ones the last comes first. */
@@ -49,7 +51,11 @@ export function actsOf(userMessage: string, language: string): readonly HeardAct
   const thanks = heard.find(({ act }) => act === 'thanks');
   // "Cool, thanks for telling me."
   if (thanks !== undefined && ['interest', 'praise', 'happy'].includes(first?.act ?? '')) return [thanks, ...heard];
-  const isIntroduction = nameIn(userMessage) !== undefined && (first === undefined || weightOf(first.act) < 2);
+  // "Stop, let's talk about something else."
+  const changed = first?.act === 'stop' ? heard.find(({ act }) => act === 'change') : undefined;
+  if (changed !== undefined) return [changed, ...heard];
+  const isIntroduction =
+    nameIn(userMessage) !== undefined && (first === undefined || first.isLearned === true || weightOf(first.act) < 2);
   return isIntroduction ? [{ act: 'introduction', asks: introductions(language) }, ...heard] : heard;
 }
 
@@ -65,47 +71,42 @@ function introductions(language: string): readonly string[] {
   return language.startsWith('zh') ? ['很高兴认识你', '你好'] : ['Nice to meet you', 'Pleased to meet you'];
 }
 
+/** Least probability at which the network decides the act of a statement, and of a question. */
+const leastSure = 0.62;
+const leastSureOfQuestion = 0.85;
+/** Acts that a question may perform; the others are recognized in statements only. */
+const asking: ReadonlySet<Act> = new Set([
+  'own-fact',
+  'wellbeing',
+  'doing',
+  'advice',
+  'hearing',
+  'more',
+  'confused',
+  'asks-leave',
+  'help',
+  'manner',
+  'change',
+  'stop',
+]);
+/** Acts that only a question performs. */
+const onlyAsked: ReadonlySet<Act> = new Set(['own-fact', 'wellbeing', 'doing', 'who', 'where', 'when', 'hearing']);
+/** Acts of a question about the user: it says "I". */
+const ofUser: ReadonlySet<Act> = new Set(['own-fact', 'advice']);
+const firstPerson = /\b(?:i|i'm|i've|my|mine|me|we|our)\b|我/u;
+
+/** The act of a sentence or clause: by its form if it has a sure one, else by the network. */
 function actOfPart({ text, isAsked }: Part, forms: readonly Form[]): HeardAct {
   const plain = text.replace(/^(?:hello|hi|hey)(?: there)? (?=\p{L}+(?:'s)? )/u, '');
-  const form =
-    text.length > longestPart ? undefined : forms.find(({ pattern }) => pattern.test(plain) || pattern.test(text));
+  const rest: HeardAct = { act: isAsked ? 'question' : 'statement', asks: [] };
+  if (text.length > longestPart) return rest;
+  const form = forms.find(({ pattern }) => pattern.test(plain) || pattern.test(text));
   if (form !== undefined) return form;
-  return { act: isAsked ? 'question' : 'statement', asks: [] };
-}
-
-interface Part {
-  readonly text: string;
-  readonly isAsked: boolean;
-}
-
-/** Sentences and clauses in lower case, without fillers and punctuation. */
-function partsOf(userMessage: string): Part[] {
-  const parts = userMessage.match(/[^.!?;,。！？；，…]+[.!?;,。！？；，…]*/gu) ?? [];
-  return parts.slice(-mostParts).flatMap((part) => {
-    const text = part
-      .toLowerCase()
-      .replaceAll(/[’‘`]/g, "'")
-      .replaceAll('您', '你')
-      .replaceAll(/[^\p{L}\p{N}' ]+/gu, ' ')
-      .replaceAll(/\b(?:u+m+|u+h+|e+r+m*|h+m+)\b/g, ' ')
-      .replaceAll(/ +/g, ' ')
-      .trim();
-    return text === '' ? [] : [{ text, isAsked: isQuestion(part, text) }];
-  });
-}
-
-const asks =
-  /^(?:and |but |so |then |well |ok |okay |oh )*(?:who|whom|whose|what|when|where|why|how|which|is|are|am|was|were|do|does|did|have you|has|had|can|could|will|would|should|shall|may|might|must|tell me|tell us|show me|explain|describe|give me|let us|let's|sing|play|talk|speak|say)(?:'s|'re|'d|n't)?\b/u;
-const asksChinese =
-  /[吗呢么不没]$|(\p{Script=Han})不\1|啥|谁|什么|怎么|为什么|为啥|哪|几[岁个点]|多[大少久远高重快]|是不是|有没有|会不会|能不能|可不可以|好不好|讲讲|说说|给我讲|告诉我/u;
-
-/** True for a question or a request to tell something. */
-export function isAskedIn(text: string): boolean {
-  return partsOf(text).some(({ isAsked }) => isAsked);
-}
-
-function isQuestion(part: string, text: string): boolean {
-  return /[?？]/u.test(part) || asks.test(text) || asksChinese.test(text);
+  const { act, probability } = recognizeAct(text, isAsked);
+  const isPossible = isAsked ? asking.has(act) && (!ofUser.has(act) || firstPerson.test(text)) : !onlyAsked.has(act);
+  const isSure = probability >= (isAsked ? leastSureOfQuestion : leastSure);
+  if (!isSure || !isPossible || act === 'question' || act === 'statement') return rest;
+  return { act, asks: forms.find((each) => each.act === act)?.asks ?? [], isLearned: true };
 }
 
 const ownFact =

@@ -24,6 +24,7 @@ const barely = /^[\d\s.+*x×÷/?？-]+$/iu;
 export function arithmeticIn(text: string): string | undefined {
   if (text.length > 200) return undefined;
   const [, left = '', operator = '', right = ''] = english.exec(text) ?? chinese.exec(text) ?? [];
+  if (operator === '') return told(text);
   const isSign = !/\p{L}{2}|[加减乘除]/u.test(operator);
   if (isSign && !sumAsked.test(text) && !barely.test(text)) return undefined;
   const [first, second] = [numberOf(left), numberOf(right)];
@@ -31,6 +32,32 @@ export function arithmeticIn(text: string): string | undefined {
   const value = computed(first, operator.toLowerCase(), second);
   if (!Number.isFinite(value)) return undefined;
   return String(Math.round(value * 100) / 100);
+}
+
+const countAsked =
+  /\bhow (?:many|much|far)\b|\bwhat (?:do|does|did|will|would) \p{L}+ (?:get|make|earn|pay|owe)\b|\bwhat(?:'s|’s| is) (?:that|the change|the total|it)\b|多少|几个/iu;
+/** Words that tell what becomes of two numbers, in the order in which they count. */
+const telling: readonly (readonly [string, RegExp])[] = [
+  ['÷', /\b(?:shared?|split|divided?|between|among)\b|平分|分给/iu],
+  ['-', /\b(?:left|gets? off|gave|gives me|give away|change|remain(?:s|ing)?|eats?|ate|lose|lost)\b|剩|找|吃了|用掉/iu],
+  ['×', /\b(?:each|every|apiece|per|at|holds?|an? (?:hour|day|week|month|year|mile|pound|piece))\b|每|一[个只斤本张](?=\S*[块元])/iu],
+  ['+', /\b(?:altogether|in all|in total|together|another)\b|一共|总共/iu],
+];
+
+/** Computes what a short story of two numbers asks for: "Four friends share thirty-six coins. How many does each get?" */
+function told(text: string): string | undefined {
+  if (!countAsked.test(text) || /\ba half\b/iu.test(text)) return undefined;
+  const isChinese = /\p{Script=Han}/u.test(text);
+  const number = isChinese ? chineseNumber : String.raw`(?<![\p{L}\d])${englishNumber}(?![\p{L}\d])`;
+  const numbers = [...text.matchAll(new RegExp(number, 'giu'))]
+    .map(([words]) => numberOf(words.trim()))
+    .filter((value) => value !== undefined && value > 1);
+  const sign = telling.find(([, words]) => words.test(text))?.[0];
+  const [first, second] = numbers;
+  if (numbers.length !== 2 || first === undefined || second === undefined || sign === undefined) return undefined;
+  const [most, least] = [Math.max(first, second), Math.min(first, second)];
+  const value = computed(most, sign, least);
+  return Number.isFinite(value) ? String(Math.round(value * 100) / 100) : undefined;
 }
 
 function computed(left: number, operator: string, right: number): number {

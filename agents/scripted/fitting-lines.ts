@@ -4,7 +4,8 @@ import type { Message } from '../chat.ts';
 import { isSameLine } from '../retrieval/choice.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms } from '../retrieval/words.ts';
-import { actsOf, isAskedIn, type HeardAct } from './acts.ts';
+import { actsOf, type HeardAct } from './acts.ts';
+import { isAskedIn } from './parts.ts';
 import { isMeant, isModern, refers } from './follow-up.ts';
 import {
   hitsOf,

@@ -1,7 +1,7 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { searchTerms, topicTerms } from '../retrieval/words.ts';
-import { isAskedIn } from './acts.ts';
+import { isAskedIn } from './parts.ts';
 import { alternativesIn, isStated, kinship, measureIn, shapeOf } from './shapes.ts';
 
 /** Topics that say little: a line that shares only these with the message does not answer it. */

@@ -3,10 +3,10 @@ import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import { languageOf, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { chooseLine, isSameLine } from '../retrieval/choice.ts';
-import { isAskedIn } from './acts.ts';
+import { isAskedIn } from './parts.ts';
 import { isModern, pronounIn } from './follow-up.ts';
 import { topicOf, weakTopics } from './line-search.ts';
-import { isStated, shapeOf, type Shape } from './shapes.ts';
+import { isStated, shapeOf, yesOrNoOf, type Shape } from './shapes.ts';
 import { stockLines } from './stock-lines.ts';
 
 /** Picks an evasion, in the given language if the card has one, that was not used before in this conversation. */
@@ -29,9 +29,11 @@ const invites =
 /** Statements of as many characters tell something. */
 const shortestTale = 30;
 /** Questions that an evasion in the character's own words suits; others get an answer of their shape. */
-const open: ReadonlySet<Shape> = new Set(['what', 'how', 'why', 'opinion', 'tell', 'whether']);
+const open: ReadonlySet<Shape> = new Set(['what', 'tell']);
+/** Questions whose stock lines say that the character does not know; those for the others are vague answers. */
+const declined: readonly Shape[] = ['tell', 'who', 'where', 'what', 'request', 'knowing'];
 /** Questions after which another subject can be offered; a request or a plea for advice is answered as one. */
-const offered: ReadonlySet<Shape> = new Set([...open, 'whether-you', 'number', 'who', 'where', 'when']);
+const offered: ReadonlySet<Shape> = new Set([...open, 'who', 'where']);
 /** Questions about what the character has just spoken of that the user may judge. */
 const judged: ReadonlySet<Shape> = new Set(['whether', 'whether-you', 'opinion']);
 
@@ -64,13 +66,16 @@ export function moveOn(unanswered: Unanswered): string {
   if (isStated(shape)) return received(unanswered, shape);
   const isOwn = (line: string): boolean => own.some((each) => isSameLine(line, each));
   const wasOffered = isMove(offersOf(language), lastReply);
-  const moves = [...Object.values(stock.shapes).flat(), ...stock.judges, ...stock.offers];
+  const isShort = shape === 'whether-you';
+  const moves = [...declined.flatMap((each) => stock.shapes[each]), ...stock.judges, ...stock.offers];
   const wasEvaded = isAskedIn(before) && (isOwn(lastReply) || isMove(moves, lastReply));
   const other = wasEvaded && offered.has(shape) ? otherSubject(lines, history, language) : undefined;
   if (other !== undefined)
     return fill(wasOffered ? stock.tells : stock.offers, history, { topic: other.topic, line: other.reply });
   if (judged.has(shape) && pronounIn(userMessage) !== undefined && isOwnLine(unanswered))
     return chooseLine(stock.judges, history);
+  const short = isShort ? yesOrNoOf(lastSentenceOf(userMessage)) : undefined;
+  if (short !== undefined) return chooseLine(stock.yesOrNo[short], history);
   const suited = own.filter((line) => !ofStatement.test(line));
   const isOpen = open.has(shape) && !wasEvaded && !wasOffered;
   return chooseLine(isOpen && suited.length > 0 ? suited : stock.shapes[shape], history);
@@ -87,8 +92,9 @@ function received(unanswered: Unanswered, shape: Shape): string {
   const stock = stockLines(language);
   const own = evasionsIn(character, language);
   if (trouble.test(userMessage) && ofCharacter.test(userMessage)) return fill(stock.acts.pity ?? [], history, {});
-  if (trouble.test(userMessage) && shape !== 'you' && !isMove(stock.troubles, lastReply))
-    return chooseLine(stock.troubles, history);
+  const comforts = stock.acts.trouble ?? [];
+  if (trouble.test(userMessage) && shape !== 'you' && !isMove(comforts, lastReply))
+    return chooseLine(comforts, history);
   if (isReaction(userMessage) && shape === 'remark') return chooseLine(stock.reactions, history);
   const isUnknown =
     isModern(before, character) ||
@@ -256,7 +262,7 @@ function echoOf({ userMessage, history, language }: Unanswered): string | undefi
   const words = sentence.replaceAll('’', "'").split(/\s+/u);
   if (
     words.length < (/['’]/u.test(words[0] ?? '') ? 2 : 3) ||
-    !/^(?:i|i'm|i've|my|we|he|she|they|there|it|it's|he's|she's|they're)$/iu.test(words[0] ?? '')
+    !/^(?:i|i'm|i've|my|we)$/iu.test(words[0] ?? '')
   )
     return undefined;
   if (

@@ -3,7 +3,6 @@ import { topicTerms } from '../retrieval/words.ts';
 import {
   actsOf,
   asksForName,
-  isAskedIn,
   isCourtesy,
   lastQuestionOf,
   withoutTitles,
@@ -15,6 +14,7 @@ import {
   type HeardAct,
 } from './acts.ts';
 import { arithmeticIn } from './arithmetic.ts';
+import { isAskedIn } from './parts.ts';
 import { isMeant, isModern, longestFollowUp, pronounIn, refers } from './follow-up.ts';
 import {
   exactLine,
@@ -115,7 +115,10 @@ function ownFact(now: Situated): Spoken | undefined {
   if (fact !== undefined) return { reply: fill(stock.ownFact, history, { fact }) };
   const line = exactLine(now);
   const isOfThem = line?.asks.some((ask) => /\b(?:i|my|me)\b|我/iu.test(ask));
-  return isOfThem === true ? line : { reply: fill(stock.ownFactUnknown, history, {}) };
+  if (isOfThem === true) return line;
+  const told = asksOwnName(userMessage) ? undefined : facts.answer('What do you know about me?');
+  const lines = told === undefined ? stock.ownFactUnknown : stock.ownFactPartly;
+  return { reply: fill(lines, history, { fact: told }) };
 }
 
 /** "Do I have a dog?", and what may as well ask for advice: a fact if there is one. */
@@ -164,7 +167,7 @@ function changed(now: Situated): Spoken | undefined {
 function answered(now: Situated): Spoken | undefined {
   const { act, history, language, facts, userMessage, before, lastReply } = now;
   const stock = stockLines(language);
-  const line = lineFor(now, act.asks);
+  const line = (act.isLearned === true ? fitting(now) : undefined) ?? lineFor(now, act.asks);
   if (line !== undefined) return line;
   const asksBack = /[?？]\s*$/u.test(lastReply);
   const returned = lastQuestionOf(before)

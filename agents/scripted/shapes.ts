@@ -1,59 +1,63 @@
 import { isFrame, searchTerms } from '../retrieval/words.ts';
 
-/** Dialogue act of a user message: what it does, before what it is about. */
-export type Act =
-  | 'stop'
-  | 'goodbye'
-  | 'good-night'
-  | 'introduction'
-  | 'own-fact'
-  | 'arithmetic'
-  | 'hearing'
-  | 'wellbeing'
-  | 'doing'
-  | 'who'
-  | 'where'
-  | 'when'
-  | 'loss'
-  | 'lonely'
-  | 'angry'
-  | 'tired'
-  | 'afraid'
-  | 'ill'
-  | 'bored'
-  | 'failed'
-  | 'sad'
-  | 'happy'
-  | 'sorry'
-  | 'insult'
-  | 'rude'
-  | 'disbelief'
-  | 'praise'
-  | 'interest'
-  | 'pity'
-  | 'worry'
-  | 'advice'
-  | 'meeting'
-  | 'agree'
-  | 'disagree'
-  | 'confused'
-  | 'yes'
-  | 'no'
-  | 'change'
-  | 'why'
-  | 'more'
-  | 'thanks'
-  | 'greeting'
-  | 'laugh'
-  | 'back'
-  | 'dismissed'
-  | 'asks-leave'
-  | 'luck'
-  | 'manner'
-  | 'offer'
-  | 'help'
-  | 'question'
-  | 'statement';
+/** Dialogue acts of a user message: what it does, before what it is about. Their order is that of the network's outputs. */
+export const acts = [
+  'stop',
+  'goodbye',
+  'good-night',
+  'introduction',
+  'own-fact',
+  'arithmetic',
+  'hearing',
+  'wellbeing',
+  'doing',
+  'who',
+  'where',
+  'when',
+  'loss',
+  'lonely',
+  'angry',
+  'tired',
+  'afraid',
+  'ill',
+  'bored',
+  'failed',
+  'sad',
+  'happy',
+  'sorry',
+  'insult',
+  'rude',
+  'disbelief',
+  'praise',
+  'interest',
+  'pity',
+  'worry',
+  'trouble',
+  'advice',
+  'meeting',
+  'agree',
+  'disagree',
+  'confused',
+  'yes',
+  'no',
+  'change',
+  'why',
+  'more',
+  'thanks',
+  'greeting',
+  'laugh',
+  'back',
+  'dismissed',
+  'asks-leave',
+  'luck',
+  'manner',
+  'offer',
+  'help',
+  'question',
+  'statement',
+] as const;
+
+export type Act = (typeof acts)[number];
 
 /** A form of one act: its pattern, and messages with the same meaning by which a pack's line for it is found. */
 export interface Form {
@@ -109,7 +113,7 @@ const english: readonly Pattern[] = [
   ],
   [
     'leave',
-    /^(?:can|could|may|might) (?:i|we)\b|^(?:is it|would it be) (?:ok|okay|all right|alright|possible)\b|^do you mind\b|^let me (?:see|join|come|have|try|go|in|out|help|ask)\b/u,
+    /^(?:can|could|may|might) (?:i|we)\b|^(?:is it|would it be) (?:ok|okay|all right|alright|possible)\b|^do you mind (?:if|my|\p{L}+ing)\b|^let me (?:see|join|come|have|try|go|in|out|help|ask)\b/u,
   ],
   ['tell', /^(?:(?:can|could|would) you )?(?:tell|talk|speak|describe|explain)\b|^(?:what|how) about\b/u],
   [
@@ -287,4 +291,28 @@ export function alternativesIn(question: string): string[] {
     /(\p{Script=Han}{1,2})还是(?:喜欢|是|在|去|爱|要)?(\p{Script=Han}{1,2})/u.exec(question) ??
     [];
   return [before, after].flatMap((word) => searchTerms(word)).filter((term) => !isFrame(term));
+}
+
+/** What a yes-or-no question about the character asks for, apart from its topic. */
+export type YesOrNo = 'taste' | 'experience' | 'skill' | 'state' | 'past' | 'habit' | 'wish';
+
+const yesOrNo: readonly (readonly [YesOrNo, RegExp])[] = [
+  ['habit', /^(?:do|did|have|don't) you (?:still |ever )|你.*(?:常常?|经常|平时)/u],
+  ['taste', /^(?:do|did|don't|didn't) you (?:really )?(?:like|love|enjoy|prefer|hate|miss|want|care)\b|你.*(?:喜欢|爱|想念?)/u],
+  ['experience', /^(?:have|haven't) you\b|你.*过(?:吗|没)/u],
+  ['skill', /^(?:can|could) you\b|你.*(?:会不会|会|能).*(?:吗|？|$)/u],
+  ['past', /^were(?:n't)? you (?:(?:really|very|so|ever|a bit|a little) )*(?!born\b|there\b|alone\b|married\b)\p{L}+(?:\?|$| (?:when|then|of|that|about|back|at first)\b)|^did you (?:cry|worry|laugh|mind)\b|你(?:当时|那时).*(?:吗|不)/u],
+  ['state', /^are(?:n't)? you (?:(?:really|very|so|ever|always|a bit|a little|still|often) )*(?!married\b|alone\b|there\b|alive\b|\p{L}+ing\b)\p{L}+(?:\?|$| (?:of|that|about|with|sometimes|when|now|today)\b)|你.*(?:怕|累|难过|生气|孤单|高兴|开心|疼)(?:吗|不)/u],
+  ['wish', /^would(?:n't)? you\b(?! (?:please|mind|help))|你(?:愿意|想不想|要不要)/u],
+];
+
+/** Returns what a question for yes or no about the character asks for; undefined if it is nothing that a short answer suits. */
+export function yesOrNoOf(message: string): YesOrNo | undefined {
+  const text = message
+    .toLowerCase()
+    .replaceAll(/[’‘`]/g, "'")
+    .replaceAll(/[^\p{L}\p{N}'?？]+/gu, ' ')
+    .trim()
+    .replace(lead, '');
+  return yesOrNo.find(([, pattern]) => pattern.test(text))?.[0];
 }

@@ -1,4 +1,4 @@
-import type { Act, Shape } from './shapes.ts';
+import type { Act, Shape, YesOrNo } from './shapes.ts';
 import { chineseLines } from './stock-lines-chinese.ts';
 
 /**
@@ -11,13 +11,15 @@ export interface StockLines {
   readonly shapes: Readonly<Record<Shape, readonly string[]>>;
   /** The same to a reaction of a few words. */
   readonly reactions: readonly string[];
-  /** The same to a statement that tells of a misfortune. */
-  readonly troubles: readonly string[];
+  /** Answers to yes-or-no questions about the character that no line fits, by what they ask for. */
+  readonly yesOrNo: Readonly<Record<YesOrNo, readonly string[]>>;
   /** Said before the card's own line for an introduction. */
   readonly introduced: string;
   readonly introducedAs: string;
   readonly ownFact: readonly string[];
   readonly ownName: readonly string[];
+  /** If what is asked was not told, but something else was. */
+  readonly ownFactPartly: readonly string[];
   readonly ownFactUnknown: readonly string[];
   /** Said before a line that was said before. */
   readonly repeats: readonly string[];
@@ -103,6 +105,11 @@ const english: StockLines = {
       'It is good of you to feel it so.',
       'That is kindly said, and it helps a little.',
     ],
+    trouble: [
+      'I am sorry to hear that. How are you bearing it?',
+      'That is hard. Is there anybody who stands by you?',
+      'I am sorry for it. What troubles you most about it?',
+    ],
     worry: ['I am sorry to hear it. How bad is it?', 'That is a heavy worry. Is anybody there who helps?'],
     advice: [
       'I would take one small step, and look again from there. What holds you back?',
@@ -138,18 +145,18 @@ const english: StockLines = {
       'There is not much that I could say of it. What have you heard yourself?',
     ],
     opinion: [
-      'I have not made up my mind about that. What do you think yourself?',
-      'My opinion would not be worth much there. What is yours?',
-      'I should have to think about it longer. How do you see it?',
+      'I would want to see it with my own eyes first, but I am more curious than afraid. What do you think yourself?',
+      'There is something to be said for it, and something against. I lean to the first. How do you see it?',
+      'I have not made up my mind, though I incline to think well of it. What is your own view?',
     ],
     either: [
-      'Must it be the one or the other? Which would you choose?',
-      'Give me a while to choose. Which of the two do you prefer?',
-      'Perhaps a little of both. What would you say yourself?',
+      'The first of the two, on most days. Which would you choose?',
+      'The second, I think, though I might say otherwise tomorrow. And you?',
+      'A little of both, and never both at once. What would you say yourself?',
     ],
     number: [
-      'I could not give you a number. What would you guess?',
-      'I never kept count of it. What is your guess?',
+      'I never kept count of it, but it is more than people suppose. What would you guess?',
+      'I could not give you a number, only that it was enough. What is your guess?',
       'I have no figure for that. Does it matter much to you?',
     ],
     who: [
@@ -161,16 +168,19 @@ const english: StockLines = {
       'I could not tell you the place. Do you know it?',
       'As to the place, I cannot help you. Where would you look?',
     ],
-    when: ['I could not name you the time. Does it matter much?', 'I keep no calendar of such things. Why do you ask?'],
+    when: [
+      'Long enough ago that I would not swear to the day. Why do you ask?',
+      'I keep no calendar of such things. Why do you ask?',
+    ],
     why: [
-      'I never found the reason. What do you suppose it is?',
-      'There may be a reason, but I cannot give it to you. What would be your guess?',
-      'You ask for a reason, and I have none ready. Why do you wish to know?',
+      'For more reasons than one, and not all of them are mine to tell. What would be your guess?',
+      'Because it could hardly have gone otherwise. What do you suppose?',
+      'I have asked myself the same, and found more answers than one. How do you see it?',
     ],
     how: [
-      'I could not explain it well. What do you know of it yourself?',
-      'I have no good answer to that. What made you think of it?',
-      'That is more than I can tell you today. Why do you ask?',
+      'Slowly, and with more luck than plan. Why do you ask?',
+      'Not as one would expect. How do you imagine it?',
+      'That is easier done than explained. What made you think of it?',
     ],
     what: [
       'That I do not know, and I will not pretend to. What made you think of it?',
@@ -188,9 +198,9 @@ const english: StockLines = {
       'I shall think about it. What would you do yourself?',
     ],
     leave: [
-      'Perhaps, when we know each other better. Why would you like to?',
-      'I will not say no, and I will not promise it. Why do you ask?',
-      'We shall see about that. What would you hope for?',
+      'You may, when the moment is right. What do you hope for?',
+      'I will not say no. Why would you like to?',
+      'In good time, perhaps. What draws you to it?',
     ],
     advice: [
       'You know more of it than I do. What does your own judgment say?',
@@ -203,14 +213,14 @@ const english: StockLines = {
       'I cannot say that I know it well. What do you think of it?',
     ],
     'whether-you': [
-      'I cannot give you a plain yes or no. Why do you ask?',
-      'Nobody has asked me that before. What made you think of it?',
-      'That I keep to myself for now. Why do you wish to know?',
+      'That would be telling. What would you guess?',
+      'Yes and no, to be honest. Why do you ask?',
+      'More or less. What made you think of it?',
     ],
     whether: [
-      'It may be so, and it may not. What do you think?',
-      'I would not swear to it either way. What do you believe?',
-      'Of that I am not sure. Why do you ask?',
+      'I should think so, though I would not swear to it. What do you believe?',
+      'Rather more than less, I would say. What makes you ask?',
+      'It may well be. What do you think?',
     ],
     you: [
       'Is that how I seem to you? What makes you say so?',
@@ -231,15 +241,26 @@ const english: StockLines = {
     ],
   },
   reactions: ['Very well. I am listening.', 'As you say. What comes next?', 'Well, well. Go on.'],
-  troubles: [
-    'I am sorry to hear that. How are you bearing it?',
-    'That is hard. Is there anybody who stands by you?',
-    'I am sorry for it. What troubles you most about it?',
-  ],
+  yesOrNo: {
+    taste: ['In small portions, yes. And you?', 'More than I would own to everybody. And you?'],
+    experience: [
+      'Not that I remember, but I would not rule it out. Have you?',
+      'Not yet, unless I have forgotten it. Have you?',
+    ],
+    skill: ['A little, if nobody watches too closely. Can you?', 'Well enough to be asked, and not well enough to boast.'],
+    state: ['Now and then, like everybody. What makes you ask?', 'A little, and I try not to let it show. Are you?'],
+    past: [
+      'A little, and I did not let it show. Would you have been?',
+      'I was, for a while, and then there was no time for it.',
+    ],
+    habit: ['Now and then, when nobody is looking. Do you?', 'Less often than I should. And you?'],
+    wish: ['I might, in the right company. Would you?', 'I should have to be asked twice, but I might. Would you?'],
+  },
   introduced: 'So you are {name}.',
   introducedAs: 'So you are {name}, and {work}.',
   ownFact: ['You told me so yourself: “{fact}”', 'I remember what you said: “{fact}”'],
   ownName: ['Your name is {name}. That is not forgotten.', 'You are {name}, or so you told me.'],
+  ownFactPartly: ['That you did not tell me. What I know of you is this: “{fact}”', 'I only know what you said: “{fact}”'],
   ownFactUnknown: ['You have not told me yet. Will you?', 'That you have kept from me so far. Tell me.'],
   leads: [
     'It is not quite what you ask, but this I can tell you.',
