@@ -43,7 +43,7 @@ export function actsOf(userMessage: string, language: string): readonly HeardAct
   const forms = language.startsWith('zh') ? chineseForms : englishForms;
   if (isAboutOneself(userMessage)) return [{ act: 'own-fact', asks: [] }];
   if (arithmeticIn(userMessage) !== undefined) return [{ act: 'arithmetic', asks: [] }];
-  const heard = partsOf(userMessage)
+  const heard = partsOf(userMessage.replace(beforeBut, ''))
     .map((part) => actOfPart(part, forms))
     .toReversed()
     .toSorted((left, right) => weightOf(right.act) - weightOf(left.act));
@@ -58,6 +58,9 @@ export function actsOf(userMessage: string, language: string): readonly HeardAct
     nameIn(userMessage) !== undefined && (first === undefined || first.isLearned === true || weightOf(first.act) < 2);
   return isIntroduction ? [{ act: 'introduction', asks: introductions(language) }, ...heard] : heard;
 }
+
+/** "It's a long day, but the kids make me laugh": what follows "but" counts. */
+const beforeBut = /^[^.!?。！？]*,\s*but\s+(?=\S+ \S+ \S)|^[^。！？]*[，,](?:但是|可是|不过)/iu;
 
 function weightOf(act: Act): number {
   if (closing.has(act)) return 3;
@@ -95,11 +98,15 @@ const onlyAsked: ReadonlySet<Act> = new Set(['own-fact', 'wellbeing', 'doing', '
 const ofUser: ReadonlySet<Act> = new Set(['own-fact', 'advice']);
 const firstPerson = /\b(?:i|i'm|i've|my|mine|me|we|our)\b|我/u;
 
+/** "He said I was rude": what others said is no act of the user. */
+const reported =
+  /^(?:and |but )?(?:he|she|they|people|somebody|someone|everybody|my \p{L}+(?: \p{L}+)?) (?:just |always |once )?(?:said|says|told|tells|thinks|thought|calls|called|asked)\b|^(?:他|她|他们|我\p{Script=Han}{1,3})(?:说|觉得|认为)/u;
+
 /** The act of a sentence or clause: by its form if it has a sure one, else by the network. */
 function actOfPart({ text, isAsked }: Part, forms: readonly Form[]): HeardAct {
   const plain = text.replace(/^(?:hello|hi|hey)(?: there)? (?=\p{L}+(?:'s)? )/u, '');
   const rest: HeardAct = { act: isAsked ? 'question' : 'statement', asks: [] };
-  if (text.length > longestPart) return rest;
+  if (text.length > longestPart || reported.test(text)) return rest;
   const form = forms.find(({ pattern }) => pattern.test(plain) || pattern.test(text));
   if (form !== undefined) return form;
   const { act, probability } = recognizeAct(text, isAsked);
@@ -154,7 +161,7 @@ export function nameIn(userMessage: string): string | undefined {
 }
 
 const apology = /\b(?:apologi\p{L}*|forgive|rude|mean|unkind|unfair|late|interrupt\p{L}*|fault|joking|wrong)\b/iu;
-const sorrow = /^\W*(?:oh )?(?:(?:i['’]?m|i am) )?(?:so |very |really |terribly )?sorry\b/iu;
+const sorrow = /^\W*(?:oh,? )?(?:(?:i['’]?m|i am) )?(?:so |very |really |terribly )?sorry\b/iu;
 const yourLoss =
   /\byour? .{0,30}\b(?:los[ts]|loss|died|dead|killed|suffer\p{L}*|hurt|alone|prison|exile\p{L}*|sad|through)\b/iu;
 

@@ -147,7 +147,7 @@ function lastShapeOf(userMessage: string): Shape {
   const shape = shapeOf(sentence ?? userMessage);
   const [, ...clauses] = (sentence ?? '').split(/[,，]/u);
   const last = clauses.map((clause) => shapeOf(clause)).findLast((each) => !isStated(each) && each !== 'whether');
-  return isStated(shape) || shape === 'whether' ? (last ?? shape) : shape;
+  return isStated(shape) || shape === 'whether' || shape === 'urge' ? (last ?? shape) : shape;
 }
 
 /** "…, do you?" asks for agreement; the clause before it states. */

@@ -19,14 +19,16 @@ export function partsOf(userMessage: string): Part[] {
       .replaceAll(/\b(?:u+m+|u+h+|e+r+m*|h+m+)\b/g, ' ')
       .replaceAll(/ +/g, ' ')
       .trim();
-    return text === '' ? [] : [{ text, isAsked: isQuestion(part, text) }];
+    return text === '' || interjection.test(text) ? [] : [{ text, isAsked: isQuestion(part, text) }];
   });
 }
 
+/** Words that accompany what is said, and do nothing alone. */
+const interjection = /^(?:(?:oh|ah|aw+|well|so|ha|hm+|you know|i mean|to be honest|by the way|anyway|you see|and|but|唉|啊|哦|嗯嗯|说实话|对了) ?)+$/u;
 const asks =
   /^(?:and |but |so |then |well |ok |okay |oh )*(?:who|whom|whose|what|when|where|why|how|which|is|are|am|was|were|do|does|did|have you|has|had|can|could|will|would|should|shall|may|might|must|tell me|tell us|show me|explain|describe|give me|let us|let's|sing|play|talk|speak|say)(?:'s|'re|'d|n't)?\b/u;
 const asksChinese =
-  /[吗呢么不没]$|(\p{Script=Han})不\1|啥|谁|什么|怎么|为什么|为啥|哪|几[岁个点]|多[大少久远高重快]|是不是|有没有|会不会|能不能|可不可以|好不好|讲讲|说说|给我讲|告诉我/u;
+  /[吗呢么不没]$|(\p{Script=Han})不\1|啥|谁|(?<!没|没有)什么|怎么|为什么|为啥|哪|几[岁个点]|多[大少久远高重快]|是不是|有没有|会不会|能不能|可不可以|好不好|讲讲|说说|给我讲|告诉我/u;
 
 /** True for a question or a request to tell something. */
 export function isAskedIn(text: string): boolean {
