@@ -54,6 +54,9 @@ export function actsOf(userMessage: string, language: string): readonly HeardAct
   // "Stop, let's talk about something else."
   const changed = first?.act === 'stop' ? heard.find(({ act }) => act === 'change') : undefined;
   if (changed !== undefined) return [changed, ...heard];
+  // "Wait, tell me about the tea party."
+  const asked = first?.act === 'stop' ? heard.find(({ act }) => act === 'question') : undefined;
+  if (asked !== undefined) return [asked];
   const isIntroduction =
     nameIn(userMessage) !== undefined && (first === undefined || first.isLearned === true || weightOf(first.act) < 2);
   return isIntroduction ? [{ act: 'introduction', asks: introductions(language) }, ...heard] : heard;
@@ -91,6 +94,7 @@ const asking: ReadonlySet<Act> = new Set([
   'manner',
   'change',
   'stop',
+  'back',
 ]);
 /** Acts that only a question performs. */
 const onlyAsked: ReadonlySet<Act> = new Set(['own-fact', 'wellbeing', 'doing', 'who', 'where', 'when', 'hearing']);

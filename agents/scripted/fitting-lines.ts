@@ -18,11 +18,12 @@ import {
   singlesOut,
   suitability,
   tellsOfExcepted,
+  weakTopics,
   wordForWord,
 } from './line-search.ts';
 import { fill } from './moves.ts';
 import type { OwnFacts } from './own-facts.ts';
-import { shapeOf, type Shape } from './shapes.ts';
+import { kinship, shapeOf, type Shape } from './shapes.ts';
 import { stockLines } from './stock-lines.ts';
 
 /** A user message, and what a reply without an LLM is made from. */
@@ -118,6 +119,36 @@ export function relatedLine({
     .toSorted((left, right) => right.fit - left.fit);
   const least = own.length === 0 ? leastWeakFit : leastFit;
   return related !== undefined && related.fit >= least ? related.pair : undefined;
+}
+
+/** Least share of the topics of a follow-up that its line has, and least fit of its shape. */
+const leastShape = 0.9;
+
+/**
+ * The line that continues the subject: it has every topic of the message itself, and one of what was said just before, and
+ * a trigger of the same shape. "Where did you go?" after a tale of being banished.
+ */
+export function continuedLine(now: Situated): DialoguePair | undefined {
+  const { find, before, lastReply, lines, userMessage, isFresh } = now;
+  const strong = (text: string): string[] => topicTerms(text).filter((term) => !weakTopics.has(term));
+  const own = strong(userMessage);
+  const lastLine = lines.find(({ reply }) => isSameLine(lastReply, reply) || lastReply.endsWith(reply));
+  const context = new Set(strong(`${before} ${lastLine?.asks.join(' ') ?? ''} ${lastReply}`));
+  const queries = [userMessage, `${before} ${userMessage}`, `${lastLine?.asks[0] ?? ''} ${userMessage}`];
+  const hits = queries
+    .flatMap((query) => find(query))
+    .filter((hit) => hit.pair !== lastLine && isFresh(hit))
+    .map(({ pair }) => {
+      const asked = new Set(searchTerms(pair.asks.join(' ')));
+      const said = new Set(searchTerms(pair.reply));
+      const isWhole = own.every((term) => asked.has(term) || said.has(term));
+      const shared = [...context].filter((term) => asked.has(term)).length + own.filter((term) => asked.has(term)).length;
+      const shape = Math.max(...pair.asks.map((ask) => kinship(userMessage, ask)));
+      return { pair, score: isWhole && shape >= leastShape ? shared * shape : 0 };
+    })
+    .toSorted((left, right) => right.score - left.score);
+  const [best] = hits;
+  return best !== undefined && best.score >= (own.length > 0 ? 1.8 : 2) ? best.pair : undefined;
 }
 
 /** "What do you think of him?" is answered by a line that tells of the subject, too. */

@@ -12,7 +12,7 @@ export const englishForms: readonly Form[] = [
     act: 'back',
     pattern:
       /^(?:(?:ok|okay|so|right|sorry|hello|hi) )*(?:i(?:'m| am) back(?: again| now)?|(?:here i am|me) again|back again|where were we|we can go on)(?: now)?$/u,
-    asks: ["I'm back"],
+    asks: [],
   },
   {
     act: 'laugh',

@@ -6,7 +6,7 @@ import { chooseLine, isSameLine } from '../retrieval/choice.ts';
 import { isAskedIn } from './parts.ts';
 import { isModern, pronounIn } from './follow-up.ts';
 import { topicOf, weakTopics } from './line-search.ts';
-import { isStated, shapeOf, yesOrNoOf, type Shape } from './shapes.ts';
+import { isStated, ofOneView, shapeOf, yesOrNoOf, type Shape } from './shapes.ts';
 import { stockLines } from './stock-lines.ts';
 
 /** Picks an evasion, in the given language if the card has one, that was not used before in this conversation. */
@@ -57,7 +57,9 @@ export interface Unanswered {
 export function moveOn(unanswered: Unanswered): string {
   const { character, lines, history, language, before, lastReply, userMessage } = unanswered;
   const stock = stockLines(language);
-  const asked = lastShapeOf(userMessage);
+  const last = lastShapeOf(userMessage);
+  // "Do you think that he will come?" asks for yes or no.
+  const asked = last === 'opinion' && ofOneView.test(lastSentenceOf(userMessage)) ? 'whether' : last;
   const shape =
     asked === 'knowing' && !/\bdid you know\b/iu.test(userMessage) && isSpokenOf(userMessage, lines)
       ? 'whether-you'
@@ -130,7 +132,7 @@ function isReaction(userMessage: string): boolean {
 }
 
 const trouble =
-  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheat(?:ed|ing)|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|(?:me|going) crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|(?:do(?:es)?n['’]t|won['’]t) (?:talk|speak)(?: to (?:me|us|her|him|each other))?(?: any ?more)?|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|nobody|hard time|difficult|(?:is|are|was|were|been|went|taken|lying|still) (?:in|to) (?:the |a )?hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
+  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheat(?:ed|ing)|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|(?:me|going) crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|(?:do(?:es)?n['’]t|won['’]t) (?:talk|speak)(?: to (?:me|us|her|him|each other))?(?: any ?more)?|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|hard time|difficult|(?:is|are|was|were|been|went|taken|lying|still) (?:in|to) (?:the |a )?hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
 
 /** "It must have hurt when they banished you", "That sounds like a lot to carry by yourself": no trouble of the user's. */
 const ofCharacter =

@@ -17,6 +17,7 @@ import { arithmeticIn } from './arithmetic.ts';
 import { isAskedIn } from './parts.ts';
 import { isMeant, isModern, longestFollowUp, pronounIn, refers } from './follow-up.ts';
 import {
+  continuedLine,
   exactLine,
   fitting,
   leastFit,
@@ -29,7 +30,7 @@ import {
   type Situated,
   type Spoken,
 } from './fitting-lines.ts';
-import { suitability } from './line-search.ts';
+import { suitability, weakTopics } from './line-search.ts';
 import { fill, isMove, isOwnLine, moveOn, offeredIn, offerOf } from './moves.ts';
 import { asksOwnName, ownFacts, withoutAsking, workIn } from './own-facts.ts';
 import { stockLines } from './stock-lines.ts';
@@ -212,16 +213,20 @@ function followed(now: Situated): Spoken | undefined {
   const isOfThem = possessive.test(userMessage) && topicTerms(userMessage).length < 2;
   const pronoun = pronounIn(userMessage);
   if (!isAskedIn(userMessage)) return undefined;
-  if (pronoun === undefined && !isOfThem) return refers.test(userMessage) ? relatedLine(now) : undefined;
+  if (pronoun === undefined && !isOfThem) return refers.test(userMessage) ? (relatedLine(now) ?? continuedLine(now)) : undefined;
   const stock = stockLines(language);
   if (isModern(before, character) && !isModern(userMessage, character))
     return { reply: fill(stock.yoursToTell, history, {}) };
-  const related = relatedLine(now);
+  const related = relatedLine(now) ?? continuedLine(now);
   if (related !== undefined) return related;
   if (pronoun === undefined || isOfThem) return { reply: moveOn(now) };
   const direct = find(userMessage).find((hit) => isFresh(hit) && isMeant(hit.pair, now));
   if (direct !== undefined && direct.fit * suitability({ ...direct, part: userMessage }) >= leastPronounFit)
     return direct.pair;
+  // "Whose diamonds were they?" names its subject.
+  const named = topicTerms(userMessage).some((term) => !weakTopics.has(term));
+  const fits = named ? fitting(now) : undefined;
+  if (fits !== undefined) return fits;
   // With a subject before it, "it" is plain; the answer is what is unknown.
   return topicTerms(before).length > 0 || isOwnLine(now)
     ? undefined

@@ -118,7 +118,7 @@ const english: readonly Pattern[] = [
   ['tell', /^(?:(?:can|could|would) you )?(?:tell|talk|speak|describe|explain)\b|^(?:what|how) about\b/u],
   [
     'opinion',
-    /^what (?:do|would|did) you (?:think|make|say)\b|^what(?:'s| is) your (?:opinion|view|take)\b|^how do you (?:like|feel about)\b|^do you (?:agree|think|believe (?!in))/u,
+    /^what (?:do|would) you (?:think|make|say)\b|^what did you (?:think|make) of\b|^what(?:'s| is) your (?:opinion|view|take)\b|^how do you (?:like|feel about)\b|^do you (?:agree|think|believe (?!in))/u,
   ],
   [
     'whether-you',
@@ -134,7 +134,7 @@ const english: readonly Pattern[] = [
     /^(?:when(?=\?|$| (?:do|does|did|is|are|was|were|will|would|can|could|should|has|have|had|exactly)\b)|how long ago|(?:in )?(?:what|which) (?:year|time|day|date|month|century))\b/u,
   ],
   ['who', /^(?:(?:to|with|for|of|from|by) )?(?:who(?:m|se|'s|'re)?)\b/u],
-  ['why', /^(?:why|how come|what for|for what reason|what made you)\b/u],
+  ['why', /^(?:why|how come|what for|for what reason|what made you(?! (?:laugh|cry|smile|happy|sad|angry)))\b/u],
   [
     'knowing',
     /^(?:do|did|don't) you (?:even )?know\b|^have you (?:ever )?(?:heard|read|seen|watched|met|tried|used|played)\b/u,
@@ -255,7 +255,7 @@ export function kinship(message: string, trigger: string): number {
 }
 
 /** "Do you think that he will come?": asks for less than "What do you think of him?" */
-const ofOneView = /(?<!\b(?:what|how) )\bdo you (?:agree|think|believe)\b(?! (?:of|about)\b)/iu;
+export const ofOneView = /(?<!\b(?:what|how) )\bdo you (?:agree|think|believe)\b(?! (?:of|about)\b)/iu;
 
 function isYesOrNo(shape: Shape): boolean {
   return shape === 'whether' || shape === 'whether-you';

@@ -40,7 +40,7 @@ describe('scripted replies', () => {
       wordsOf(await replyParts(scriptedAgent(martha), [text], { memories }));
     expect(await ask('What is my dog called?')).toContain('My dog is called Rex.');
     expect(await ask('Do you remember my name?')).toContain('Ruth');
-    expect(await ask('Where do I live?')).toMatch(/not told me|kept from me/);
+    expect(await ask('Where do I live?')).toMatch(/did not tell me|only know/);
   });
 
   it.each(packs.filter(({ languages }) => languages[0] === 'en').map((pack) => [pack.id, pack] as const))(
@@ -93,7 +93,7 @@ describe('scripted replies', () => {
   });
 
   it('a third question in a row without an answer gets a line about a subject of the character', async () => {
-    const asked = ['Do you like zebras?', 'Have you ever been to Bolivia?', 'Do you like trams?'];
+    const asked = ['Who invented the zip?', 'Where is Bolivia?', 'Who governs Bolivia?'];
     for (const pack of packs.filter(({ id }) => id === 'captain-nemo' || id === 'alice')) {
       const [, offer, told] = await talk(pack, ...asked);
       expect(offer).toMatch(/ask me about|speak of|tell you about/i);
@@ -172,7 +172,8 @@ describe('scripted replies', () => {
     expect(await recall('Which instrument do I play?')).toContain('I play the piano.');
     expect(await recall('Do you remember what I do?')).toContain('a bank in London');
     expect(await recall('Do I have a dog?')).toContain('I have a dog.');
-    expect(await recall("What's my dog called?")).toMatch(/not told me|kept from me/);
+    expect(await recall("What's my dog called?")).toMatch(/did not tell me|only know/);
+    expect((await talk(martha, 'Hello.', 'Where do I live?')).at(-1)).toMatch(/not told me|kept from me/);
   });
 
   it('sympathy for what befell the character is no apology', async () => {
