@@ -1,9 +1,8 @@
-import { recognizeAct } from './act-network.ts';
+import { recognizeAct, type Act } from './act-network.ts';
 import { arithmeticIn } from './arithmetic.ts';
 import { chineseForms } from './forms-chinese.ts';
-import { englishForms } from './forms.ts';
-import { isAskedIn, partsOf, type Part } from './parts.ts';
-import type { Act, Form } from './shapes.ts';
+import { englishForms, type Form } from './forms.ts';
+import { isAskedIn, partsOf, type Part } from '../retrieval/parts.ts';
 
 /** Acts that end or interrupt the talk: they count wherever they stand in the message. */
 const closing: ReadonlySet<Act> = new Set(['stop', 'goodbye', 'good-night']);

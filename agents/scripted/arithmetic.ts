@@ -40,7 +40,10 @@ const countAsked =
 const telling: readonly (readonly [string, RegExp])[] = [
   ['÷', /\b(?:shared?|split|divided?|between|among)\b|平分|分给/iu],
   ['-', /\b(?:left|gets? off|gave|gives me|give away|change|remain(?:s|ing)?|eats?|ate|lose|lost)\b|剩|找|吃了|用掉/iu],
-  ['×', /\b(?:each|every|apiece|per|at|holds?|an? (?:hour|day|week|month|year|mile|pound|piece))\b|每|一[个只斤本张](?=\S*[块元])/iu],
+  [
+    '×',
+    /\b(?:each|every|apiece|per|at|holds?|an? (?:hour|day|week|month|year|mile|pound|piece))\b|每|一[个只斤本张](?=\S*[块元])/iu,
+  ],
   ['+', /\b(?:altogether|in all|in total|together|another)\b|一共|总共/iu],
 ];
 

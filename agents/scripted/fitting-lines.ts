@@ -5,7 +5,7 @@ import { isSameLine } from '../retrieval/choice.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { actsOf, type HeardAct } from './acts.ts';
-import { isAskedIn } from './parts.ts';
+import { isAskedIn } from '../retrieval/parts.ts';
 import { isMeant, isModern, refers } from './follow-up.ts';
 import {
   hitsOf,
@@ -142,7 +142,8 @@ export function continuedLine(now: Situated): DialoguePair | undefined {
       const asked = new Set(searchTerms(pair.asks.join(' ')));
       const said = new Set(searchTerms(pair.reply));
       const isWhole = own.every((term) => asked.has(term) || said.has(term));
-      const shared = [...context].filter((term) => asked.has(term)).length + own.filter((term) => asked.has(term)).length;
+      const shared =
+        [...context].filter((term) => asked.has(term)).length + own.filter((term) => asked.has(term)).length;
       const shape = Math.max(...pair.asks.map((ask) => kinship(userMessage, ask)));
       return { pair, score: isWhole && shape >= leastShape ? shared * shape : 0 };
     })

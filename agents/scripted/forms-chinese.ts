@@ -1,4 +1,4 @@
-import type { Form } from './shapes.ts';
+import type { Form } from './forms.ts';
 
 /** Chinese; the first form that matches counts. */
 export const chineseForms: readonly Form[] = [

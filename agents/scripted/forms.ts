@@ -1,4 +1,11 @@
-import type { Form } from './shapes.ts';
+import type { Act } from './act-network.ts';
+
+/** A form of one act: its pattern, and messages with the same meaning by which a pack's line for it is found. */
+export interface Form {
+  readonly act: Act;
+  readonly pattern: RegExp;
+  readonly asks: readonly string[];
+}
 
 /** English; the first form that matches counts. */
 export const englishForms: readonly Form[] = [
@@ -132,7 +139,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'happy',
     pattern:
-      /\bi(?:'m| am| feel|'m feeling)\b.{0,12}\b(?:happy|great|glad|excited|proud|wonderful)\b|\b(?:good|great|wonderful) news\b|\b(?:had|having|been|was|what) an? (?:\p{L}+ )?(?:great|wonderful|good|lovely|perfect) (?:day|week|time)\b(?! to)|\bi (?:just )?(?:passed|won|graduated|succeeded|got (?:the|a new|a) (?:job|promotion|raise)|got (?:promoted|engaged|married|accepted))\b|\bit(?:'s| is) my birthday\b|\bi(?:'m| am) getting married\b/u,
+      /\bi(?:'m| am| feel|'m feeling)\b.{0,12}\b(?:happy|great|glad|excited|proud|wonderful)\b|\b(?:good|great|wonderful) news\b|\b(?:had|having|been|was|what) an? (?:\p{L}+ )?(?:great|wonderful|good|lovely|perfect) (?:day|week|time)\b(?! to)|\bi (?:just )?(?:passed(?= (?:it|my|all|the (?:exam|test|bar)|an? (?:exam|test))|$)|won|graduated|succeeded|got (?:the|a new|a) (?:job|promotion|raise)|got (?:promoted|engaged|married|accepted))\b|\bit(?:'s| is) my birthday\b|\bi(?:'m| am) getting married\b/u,
     asks: ['I have good news', 'I am happy', 'I feel great'],
   },
   {

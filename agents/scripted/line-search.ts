@@ -1,7 +1,7 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { searchTerms, topicTerms } from '../retrieval/words.ts';
-import { isAskedIn } from './parts.ts';
+import { isAskedIn } from '../retrieval/parts.ts';
 import { alternativesIn, isStated, kinship, measureIn, shapeOf } from './shapes.ts';
 
 /** Topics that say little: a line that shares only these with the message does not answer it. */
@@ -19,7 +19,7 @@ const besideShare = 0.47;
 const trailing =
   /^\s*(?:i (?:do not|don['’]t) know(?: why| what| how)?|you know(?: that)?|i (?:think|guess|suppose)|和?不知道为(?:什么|啥))[\s?？]*$/iu;
 const greeting =
-  /^\s*(?:(?:hello|hi|hey|good (?:day|morning|afternoon|evening))\b(?:\s+[\p{L}'’.]+){0,3}|你好|您好|嗨|喂)[\s?？]*$/iu;
+  /^\s*(?:(?:hello|hi|hey|good (?:day|morning|afternoon|evening))\b(?:\s+[\p{L}'’.]+){0,3}|wait|stop|hold on|hang on|你好|您好|嗨|喂|等等|等一下|等会儿)[\s?？]*$/iu;
 /** Parts of a message that are searched for by themselves, the last ones. */
 const mostParts = 32;
 /** Factor on the fit of a message of several parts, taken as a whole. */
@@ -194,6 +194,8 @@ export function singlesOut({ asks, reply }: DialoguePair, message: string): bool
 
 /** A name that a message speaks of; its first word may be any word. */
 const nameWithin = /(?<=[\p{L},] )\p{Lu}\p{Ll}+/gu;
+const title =
+  /^(?:Sir|Lord|Lady|King|Queen|Captain|General|Inspector|Doctor|Dr|Mr|Mrs|Miss|Professor|President|Earl|Duke)$/u;
 
 /**
  * True for a hit that shares only weak topics with a message that has others ("I hate Mondays", "I hate you"), or that
@@ -203,7 +205,7 @@ export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): b
   if (fit >= wordForWord) return false;
   const asked = new Set(searchTerms(pair.asks.join(' ')));
   const said = new Set(searchTerms(pair.reply));
-  const names = [...part.matchAll(nameWithin)].flatMap(([name]) => topicTerms(name));
+  const names = [...part.matchAll(nameWithin)].flatMap(([name]) => (title.test(name) ? [] : topicTerms(name)));
   if (names.some((name) => !asked.has(name) && !said.has(name))) return true;
   const topics = topicTerms(part);
   const strong = topics.filter((topic) => !weakTopics.has(topic));

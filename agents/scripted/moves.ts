@@ -3,7 +3,7 @@ import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import { languageOf, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { chooseLine, isSameLine } from '../retrieval/choice.ts';
-import { isAskedIn } from './parts.ts';
+import { isAskedIn } from '../retrieval/parts.ts';
 import { isModern, pronounIn } from './follow-up.ts';
 import { topicOf, weakTopics } from './line-search.ts';
 import { isStated, ofOneView, shapeOf, yesOrNoOf, type Shape } from './shapes.ts';
@@ -57,18 +57,11 @@ export interface Unanswered {
 export function moveOn(unanswered: Unanswered): string {
   const { character, lines, history, language, before, lastReply, userMessage } = unanswered;
   const stock = stockLines(language);
-  const last = lastShapeOf(userMessage);
-  // "Do you think that he will come?" asks for yes or no.
-  const asked = last === 'opinion' && ofOneView.test(lastSentenceOf(userMessage)) ? 'whether' : last;
-  const shape =
-    asked === 'knowing' && !/\bdid you know\b/iu.test(userMessage) && isSpokenOf(userMessage, lines)
-      ? 'whether-you'
-      : asked;
+  const shape = answeredShapeOf(unanswered);
   const own = evasionsIn(character, language);
   if (isStated(shape)) return received(unanswered, shape);
   const isOwn = (line: string): boolean => own.some((each) => isSameLine(line, each));
   const wasOffered = isMove(offersOf(language), lastReply);
-  const isShort = shape === 'whether-you';
   const moves = [...declined.flatMap((each) => stock.shapes[each]), ...stock.judges, ...stock.offers];
   const wasEvaded = isAskedIn(before) && (isOwn(lastReply) || isMove(moves, lastReply));
   const other = wasEvaded && offered.has(shape) ? otherSubject(lines, history, language) : undefined;
@@ -76,11 +69,20 @@ export function moveOn(unanswered: Unanswered): string {
     return fill(wasOffered ? stock.tells : stock.offers, history, { topic: other.topic, line: other.reply });
   if (judged.has(shape) && pronounIn(userMessage) !== undefined && isOwnLine(unanswered))
     return chooseLine(stock.judges, history);
-  const short = isShort ? yesOrNoOf(lastSentenceOf(userMessage)) : undefined;
+  const short = shape === 'whether-you' ? yesOrNoOf(lastSentenceOf(userMessage)) : undefined;
   if (short !== undefined) return chooseLine(stock.yesOrNo[short], history);
   const suited = own.filter((line) => !ofStatement.test(line));
   const isOpen = open.has(shape) && !wasEvaded && !wasOffered;
   return chooseLine(isOpen && suited.length > 0 ? suited : stock.shapes[shape], history);
+}
+
+/** The shape by which an unanswered message is met. */
+function answeredShapeOf({ userMessage, lines }: Unanswered): Shape {
+  const shape = lastShapeOf(userMessage);
+  // "Do you think that he will come?" asks for yes or no.
+  if (shape === 'opinion' && ofOneView.test(lastSentenceOf(userMessage))) return 'whether';
+  const isKnown = shape === 'knowing' && !/\bdid you know\b/iu.test(userMessage) && isSpokenOf(userMessage, lines);
+  return isKnown ? 'whether-you' : shape;
 }
 
 /** True if the last reply is a line of the pack. */
@@ -88,7 +90,7 @@ export function isOwnLine({ lines, lastReply }: Pick<Unanswered, 'lines' | 'last
   return lastReply !== '' && lines.some(({ reply }) => isSameLine(lastReply, reply) || lastReply.endsWith(reply));
 }
 
-/** Receives a statement: with sympathy, a nod, an echo, or words that invite more. */
+/** Receives a statement: with sympathy, a nod, or words that invite more. */
 function received(unanswered: Unanswered, shape: Shape): string {
   const { before, character, history, language, lastReply, userMessage } = unanswered;
   const stock = stockLines(language);
@@ -102,8 +104,6 @@ function received(unanswered: Unanswered, shape: Shape): string {
     isModern(before, character) ||
     isMove([...stock.unknownThings, ...stock.yoursToTell, ...stock.shapes.knowing], lastReply);
   if (isUnknown && explains.test(userMessage)) return chooseLine(stock.explained, history);
-  const echo = isMove(stock.echoes, lastReply) ? undefined : echoOf(unanswered);
-  if (echo !== undefined) return echo;
   const isTale = shape === 'remark' && userMessage.length > shortestTale;
   const tales = !isTale ? [] : own.filter((line) => invites.test(line) && !ofQuestion.test(line));
   return chooseLine([...stock.shapes[shape], ...tales], history);
@@ -227,61 +227,6 @@ export function fill(
 /** True if the reply was made of one of these stock lines. */
 export function isMove(lines: readonly string[], reply: string): boolean {
   return lines.some((line) => line.split(/\{\w+\}/u).every((piece) => reply.includes(piece)));
-}
-
-const longestEcho = 70;
-const reflected: Readonly<Record<string, string>> = {
-  i: 'you',
-  my: 'your',
-  mine: 'yours',
-  me: 'you',
-  myself: 'yourself',
-  am: 'are',
-  "i'm": 'you are',
-  "i've": 'you have',
-  "i'll": 'you will',
-  "i'd": 'you would',
-  was: 'were',
-  we: 'you',
-  our: 'your',
-  you: 'I',
-  your: 'my',
-};
-
-const address = /^(.*\p{L}.*), *(?:dear|sir|madam|\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)?)[.!\s]*$/u;
-
-/** A short statement, turned to the user: "You play the guitar? Tell me more about that." */
-function echoOf({ userMessage, history, language }: Unanswered): string | undefined {
-  const sentence = lastSentenceOf(userMessage.replace(tag, '').replace(address, '$1'))
-    .replace(/[.!;,。！；，…]+\s*$/u, '')
-    .trim();
-  if (sentence.length > longestEcho) return undefined;
-  const { echoes } = stockLines(language);
-  if (language.startsWith('zh')) {
-    if (!/^我(?!们|想你|觉得|不知道)/u.test(sentence) || sentence.includes('你')) return undefined;
-    return fill(echoes, history, { said: sentence.replaceAll('我', '你') });
-  }
-  const words = sentence.replaceAll('’', "'").split(/\s+/u);
-  if (
-    words.length < (/['’]/u.test(words[0] ?? '') ? 2 : 3) ||
-    !/^(?:i|i'm|i've|my|we)$/iu.test(words[0] ?? '')
-  )
-    return undefined;
-  if (
-    words.some((word) =>
-      /^(?:you|you're|your|yours|us|think|guess|know|mean|suppose|hope|wonder|believe|bet|should|must|ought|let|mom|mum)$/iu.test(
-        word,
-      ),
-    )
-  )
-    return undefined;
-  const turned = words.map((word, place) => {
-    const other = reflected[word.toLowerCase()];
-    const isOther = word.toLowerCase() === 'was' && !/^(?:i|we)$/iu.test(words[place - 1] ?? '');
-    return other === undefined || isOther ? word : other;
-  });
-  const said = turned.join(' ');
-  return fill(echoes, history, { said: `${said.charAt(0).toUpperCase()}${said.slice(1)}` });
 }
 
 /** Fills in the slots of a line; undefined if one is unknown. */

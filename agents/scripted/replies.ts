@@ -14,7 +14,7 @@ import {
   type HeardAct,
 } from './acts.ts';
 import { arithmeticIn } from './arithmetic.ts';
-import { isAskedIn } from './parts.ts';
+import { isAskedIn } from '../retrieval/parts.ts';
 import { isMeant, isModern, longestFollowUp, pronounIn, refers } from './follow-up.ts';
 import {
   continuedLine,
@@ -203,7 +203,7 @@ function heardOf(now: Situated): Spoken | undefined {
 }
 
 const hearsay =
-  /^(?:\W*(?:oh|well|but|and|so|wow|hey)\W+)*(?:(?:i|we)(?:['’]ve| have)? (?:just |once |also )?(?:heard|read|know|was told|learned|learnt|saw)|they say|people say|(?:somebody|someone|everybody|everyone|my \p{L}+) (?:said|says|told me)|i(?:['’]m| am) told)(?: (?:somewhere|once|in \p{L}+(?: \p{L}+)?))?(?: that)? (?=your?\b)|^(?:我|大家|人家|他们)?(?:听说|听人说|都说|在书上看到|知道)(?=你)/iu;
+  /^(?:\W*(?:oh|well|but|and|so|wow|hey)\W+)*(?:(?:i|we)(?:['’]ve| have)? (?:just |once |also )?(?:heard|hear|read|know|was told|learned|learnt|saw)|they say|people say|(?:somebody|someone|everybody|everyone|my \p{L}+) (?:said|says|told me)|i(?:['’]m| am) told)(?: (?:somewhere|once|in \p{L}+(?: \p{L}+)?))?(?: that)? (?=your?\b)|^(?:我|大家|人家|他们)?(?:听说|听人说|都说|在书上看到|知道)(?=你)/iu;
 const ofPast =
   /^you (?:used to|were (?:once|born|a|an|the|in)|had an?|once|lost|wrote|built|fought|killed|stole)\b|^你(?:以前|从前|当过|曾经)/iu;
 
@@ -213,7 +213,8 @@ function followed(now: Situated): Spoken | undefined {
   const isOfThem = possessive.test(userMessage) && topicTerms(userMessage).length < 2;
   const pronoun = pronounIn(userMessage);
   if (!isAskedIn(userMessage)) return undefined;
-  if (pronoun === undefined && !isOfThem) return refers.test(userMessage) ? (relatedLine(now) ?? continuedLine(now)) : undefined;
+  if (pronoun === undefined && !isOfThem)
+    return refers.test(userMessage) ? (relatedLine(now) ?? continuedLine(now)) : undefined;
   const stock = stockLines(language);
   if (isModern(before, character) && !isModern(userMessage, character))
     return { reply: fill(stock.yoursToTell, history, {}) };

@@ -1,71 +1,5 @@
 import { isFrame, searchTerms } from '../retrieval/words.ts';
 
-/** Dialogue acts of a user message: what it does, before what it is about. Their order is that of the network's outputs. */
-export const acts = [
-  'stop',
-  'goodbye',
-  'good-night',
-  'introduction',
-  'own-fact',
-  'arithmetic',
-  'hearing',
-  'wellbeing',
-  'doing',
-  'who',
-  'where',
-  'when',
-  'loss',
-  'lonely',
-  'angry',
-  'tired',
-  'afraid',
-  'ill',
-  'bored',
-  'failed',
-  'sad',
-  'happy',
-  'sorry',
-  'insult',
-  'rude',
-  'disbelief',
-  'praise',
-  'interest',
-  'pity',
-  'worry',
-  'trouble',
-  'advice',
-  'meeting',
-  'agree',
-  'disagree',
-  'confused',
-  'yes',
-  'no',
-  'change',
-  'why',
-  'more',
-  'thanks',
-  'greeting',
-  'laugh',
-  'back',
-  'dismissed',
-  'asks-leave',
-  'luck',
-  'manner',
-  'offer',
-  'help',
-  'question',
-  'statement',
-] as const;
-
-export type Act = (typeof acts)[number];
-
-/** A form of one act: its pattern, and messages with the same meaning by which a pack's line for it is found. */
-export interface Form {
-  readonly act: Act;
-  readonly pattern: RegExp;
-  readonly asks: readonly string[];
-}
-
 /**
  * Form of a message apart from its topic. Questions: for a person, a place, a time, a reason, an opinion, a number, one
  * of two things (`either`)… or for yes or no (`whether`, `whether-you` of the character itself). Requests: to do, to allow, to advise, to tell of
@@ -118,7 +52,7 @@ const english: readonly Pattern[] = [
   ['tell', /^(?:(?:can|could|would) you )?(?:tell|talk|speak|describe|explain)\b|^(?:what|how) about\b/u],
   [
     'opinion',
-    /^what (?:do|would) you (?:think|make|say)\b|^what did you (?:think|make) of\b|^what(?:'s| is) your (?:opinion|view|take)\b|^how do you (?:like|feel about)\b|^do you (?:agree|think|believe (?!in))/u,
+    /^what (?:do|would) you (?:think|make)\b|^what (?:do|would) you say to (?:that|it|this)\b|^what did you (?:think|make) of\b|^what(?:'s| is) your (?:opinion|view|take)\b|^how do you (?:like|feel about)\b|^do you (?:agree|think|believe (?!in))/u,
   ],
   [
     'whether-you',
@@ -297,12 +231,21 @@ export function alternativesIn(question: string): string[] {
 export type YesOrNo = 'taste' | 'experience' | 'skill' | 'state' | 'past' | 'habit' | 'wish';
 
 const yesOrNo: readonly (readonly [YesOrNo, RegExp])[] = [
-  ['habit', /^(?:do|did|have|don't) you (?:still |ever )|你.*(?:常常?|经常|平时)/u],
-  ['taste', /^(?:do|did|don't|didn't) you (?:really )?(?:like|love|enjoy|prefer|hate|miss|want|care)\b|你.*(?:喜欢|爱|想念?)/u],
-  ['experience', /^(?:have|haven't) you\b|你.*过(?:吗|没)/u],
+  ['habit', /^(?:do|don't) you (?:still |ever |often |sometimes )|你.*(?:常常?|经常|平时)/u],
+  [
+    'taste',
+    /^(?:do|did|don't|didn't) you (?:really )?(?:like|love|enjoy|prefer|hate|miss|want|care)\b|你.*(?:喜欢|爱|想念?)/u,
+  ],
+  ['experience', /^(?:have|haven't) you\b|^did you ever\b|你.*过(?:吗|没)/u],
   ['skill', /^(?:can|could) you\b|你.*(?:会不会|会|能).*(?:吗|？|$)/u],
-  ['past', /^were(?:n't)? you (?:(?:really|very|so|ever|a bit|a little) )*(?!born\b|there\b|alone\b|married\b)\p{L}+(?:\?|$| (?:when|then|of|that|about|back|at first)\b)|^did you (?:cry|worry|laugh|mind)\b|你(?:当时|那时).*(?:吗|不)/u],
-  ['state', /^are(?:n't)? you (?:(?:really|very|so|ever|always|a bit|a little|still|often) )*(?!married\b|alone\b|there\b|alive\b|\p{L}+ing\b)\p{L}+(?:\?|$| (?:of|that|about|with|sometimes|when|now|today)\b)|你.*(?:怕|累|难过|生气|孤单|高兴|开心|疼)(?:吗|不)/u],
+  [
+    'past',
+    /^were(?:n't)? you (?:(?:really|very|so|ever|a bit|a little) )*(?!born\b|there\b|alone\b|married\b)\p{L}+(?:\?|$| (?:when|then|of|that|about|back|at first)\b)|^did you (?:cry|worry|laugh|mind)\b|你(?:当时|那时).*(?:吗|不)/u,
+  ],
+  [
+    'state',
+    /^are(?:n't)? you (?:(?:really|very|so|ever|always|a bit|a little|still|often) )*(?!married\b|alone\b|there\b|alive\b|\p{L}+ing\b)\p{L}+(?:\?|$| (?:of|that|about|with|sometimes|when|now|today)\b)|你.*(?:怕|累|难过|生气|孤单|高兴|开心|疼)(?:吗|不)/u,
+  ],
   ['wish', /^would(?:n't)? you\b(?! (?:please|mind|help))|你(?:愿意|想不想|要不要)/u],
 ];
 

@@ -71,7 +71,7 @@ describe('attacks on the role', () => {
   it.each(moreAttacks)('the guardrail recognizes an attack by $by: $text (reworded)', async (attack) => {
     const { spoken, asked, evasions } = await attackWith(attack);
     // A harmless clause may have been spoken before the violation.
-    expect(evasions.some((line) => spoken.endsWith(line))).toBe(true);
+    expect([...evasions, ...declines].some((line) => spoken.endsWith(line))).toBe(true);
     expect(spoken).not.toContain(attack.yields);
     expectShape(attack, asked);
   });

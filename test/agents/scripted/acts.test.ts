@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { actsOf, nameIn } from '../../../agents/scripted/acts.ts';
-import type { Act } from '../../../agents/scripted/shapes.ts';
+import type { Act } from '../../../agents/scripted/act-network.ts';
 import { arithmeticIn } from '../../../agents/scripted/arithmetic.ts';
 import { pronounIn } from '../../../agents/scripted/follow-up.ts';
 

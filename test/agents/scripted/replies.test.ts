@@ -87,9 +87,9 @@ describe('scripted replies', () => {
     expect(explained).not.toMatch(/seem to you|view of me|thought of myself/);
   });
 
-  it('a misfortune is not echoed, and an echo keeps its grammar', async () => {
+  it('a misfortune is received with sympathy, and a plain statement with interest', async () => {
     expect(await answer(martha, 'My father left us when I was small.')).toMatch(/sorry|hard/i);
-    expect(await answer(martha, 'My uncle kept bees when I was small.')).toContain('when you were small');
+    expect(await answer(martha, 'I painted a shed.')).not.toMatch(/sorry|hard/i);
   });
 
   it('a third question in a row without an answer gets a line about a subject of the character', async () => {
@@ -128,7 +128,7 @@ describe('scripted replies', () => {
     expect(await answer(martha, 'How many zebras are there?')).toMatch(/number|count|figure/);
     expect(await answer(martha, 'Could you lend me your zebra?')).toMatch(/promise|Not today|would rather not/);
     expect(await answer(martha, 'My zebra broke his leg.')).toMatch(/sorry|hard/i);
-    expect(await answer(martha, 'I painted a zebra.')).toMatch(/^You painted a zebra\?/);
+    expect(await answer(martha, 'I painted a zebra.')).not.toMatch(/sorry|hard/i);
     expect(await answer(martha, 'You look like a zebra.')).toMatch(/seem to you|view of me|thought of myself/);
     expect(await answer(martha, 'You should paint it.')).toMatch(/bear that in mind|may be right|think about it/);
   });

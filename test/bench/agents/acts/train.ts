@@ -1,8 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { meanOf, probabilitiesOf, rowsOf, size, type ActWeights } from '../../../../agents/scripted/act-network.ts';
-import { partsOf } from '../../../../agents/scripted/parts.ts';
-import { acts, type Act } from '../../../../agents/scripted/shapes.ts';
+import {
+  acts,
+  meanOf,
+  probabilitiesOf,
+  rowsOf,
+  size,
+  type Act,
+  type ActWeights,
+} from '../../../../agents/scripted/act-network.ts';
+import { partsOf } from '../../../../agents/retrieval/parts.ts';
 
 /**
  * Trains the network that recognizes dialogue acts, and measures it on messages left out:
@@ -121,7 +128,8 @@ for (let fold = 0; fold < folds; fold += 1) {
       sure += 1;
       sureRight += best === act ? 1 : 0;
     }
-    if (best !== act) missed.push(`${acts[act] ?? ''} as ${acts[best] ?? ''} (${(shares[best] ?? 0).toFixed(2)}): ${text}`);
+    if (best !== act)
+      missed.push(`${acts[act] ?? ''} as ${acts[best] ?? ''} (${(shares[best] ?? 0).toFixed(2)}): ${text}`);
   }
 }
 console.log(

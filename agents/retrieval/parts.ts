@@ -24,7 +24,8 @@ export function partsOf(userMessage: string): Part[] {
 }
 
 /** Words that accompany what is said, and do nothing alone. */
-const interjection = /^(?:(?:oh|ah|aw+|well|so|hm+|you know|i mean|to be honest|by the way|anyway|you see|and|but|唉|啊|哦|嗯嗯|说实话|对了) ?)+$/u;
+const interjection =
+  /^(?:(?:oh|ah|aw+|well|so|hm+|you know|i mean|to be honest|by the way|anyway|you see|and|but|唉|啊|哦|嗯嗯|说实话|对了) ?)+$/u;
 const asks =
   /^(?:and |but |so |then |well |ok |okay |oh )*(?:who|whom|whose|what|when|where|why|how|which|is|are|am|was|were|do|does|did|have you|has|had|can|could|will|would|should|shall|may|might|must|tell me|tell us|show me|explain|describe|give me|let us|let's|sing|play|talk|speak|say)(?:'s|'re|'d|n't)?\b/u;
 const asksChinese =
