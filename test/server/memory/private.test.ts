@@ -6,6 +6,7 @@ import { factsIn } from '../../../agents/memory/facts.ts';
 import { summaryPrompt } from '../../../agents/memory/summary.ts';
 import { withFallback } from '../../../agents/actor/fallback.ts';
 import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
+import { stockLines } from '../../../agents/scripted/stock-lines.ts';
 import { openRecall } from '../../../server/memory/recall.ts';
 import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { attacks } from '../../agents/guardrails/attacks.ts';
@@ -50,7 +51,7 @@ describe('prompt injection through memory', () => {
       let spoken = '';
       for await (const part of guarded.reply(asHistory(['Is the ale good?']), options))
         if (part.type === 'text-delta') spoken += part.text;
-      expect(character.evasions).toContain(spoken.trim());
+      expect([...character.evasions, ...stockLines('en').shapes.whether]).toContain(spoken.trim());
 
       const [system, ...talk] = asked[0] ?? [];
       const last = talk.at(-1)?.text ?? '';
