@@ -55,7 +55,18 @@ export function addMemories(app: FastifyInstance, memories: Memories, auth: Auth
     guard,
     serve(async (_request, { person, character: only }, reply) => {
       const { store } = memories;
-      const head = { object: 'memory.export', user: person.user, exported_at: new Date().toISOString() };
+      const states = await store.states(person, only === undefined ? undefined : [only]);
+      const state = states.map(({ character: of, name, value }) => ({
+        character: of,
+        name,
+        value: JSON.parse(value) as unknown,
+      }));
+      const head = {
+        object: 'memory.export',
+        user: person.user,
+        exported_at: new Date().toISOString(),
+        ...(state.length === 0 ? {} : { state }),
+      };
       const pieces = await withFirstItem(exportOf(head, (last) => store.page(person, only, last)));
       reply.type('application/json; charset=utf-8');
       return Readable.from(pieces, { objectMode: false });

@@ -58,8 +58,8 @@ export function* keepStateIn(
   );
 }
 
-/** Returns the states of a user with these characters, and those of no character. */
-export function* statesIn(person: UserKey, characters: readonly string[]): Steps<readonly KeptState[]> {
+/** Returns the states of a user with these characters, or all, and those of no character. */
+export function* statesIn(person: UserKey, characters?: readonly string[]): Steps<readonly KeptState[]> {
   const { where, values } = scopeOf(person, characters);
   const sql = `SELECT character, name, value, at FROM states WHERE ${where} ORDER BY character, name`;
   return yield* all<KeptState>(sql, ...values);

@@ -102,6 +102,22 @@ describe('POST and PUT /v1/saves', () => {
     expect(engines.agent.asked.at(-1)!.feelings!.emotions.anger).toBe(9);
   });
 
+  it('are not all that shows what is kept: an export has the state, too, and an erasure leaves none', async () => {
+    const { server } = await remembering();
+    const call = await begin(server);
+    await tellWorld(call, { set: { place: 'the garden' } });
+    await say(call, 'Hello.');
+    await hangUp(call);
+    const exported = await server.ask('/v1/memories/export?user=bob');
+    expect(exported.body.state).toMatchObject([
+      { character: '', name: 'world', value: { set: { place: 'the garden' } } },
+      { character: 'alice', name: 'feelings' },
+    ]);
+    await fetch(`${server.url}/v1/memories?user=bob`, { method: 'DELETE' });
+    expect((await saveOf(server)).state).toEqual({});
+    expect((await server.ask('/v1/memories/export?user=bob')).body.state).toBeUndefined();
+  });
+
   it('refuse a save that was changed, and change nothing then', async () => {
     const { server } = await remembering();
     const call = await begin(server);
