@@ -6,6 +6,7 @@ import { summarize, type BenchRow } from '../kit/stats.ts';
 import { openStage, outcomeOf, type Stage } from './stage.ts';
 
 const bench = 'cluster';
+const costMs = 15_000;
 
 interface Options {
   readonly sessions: number;
@@ -22,6 +23,7 @@ const stages: Readonly<Record<string, (options: Options) => AsyncIterable<BenchR
   'redis-away': redisAway,
   failover,
   upgrade,
+  cost,
 };
 
 /**
@@ -127,4 +129,28 @@ async function* failover({ sessions }: Options): AsyncIterable<BenchRow> {
   yield summarize(bench, 'failover: all kept again', 'ms', [performance.now() - startMs]);
   await pause(1_000);
   yield* killOne('failover, then a node killed', stage);
+}
+
+/** What the nodes pay for Redis: the same talks on nodes that keep their journals in files. */
+async function* cost({ sessions }: Options): AsyncIterable<BenchRow> {
+  const alone = { DRAMATIS_REDIS_URL: '', DRAMATIS_NODE_URL: '', DRAMATIS_CLUSTER_KEY: '' };
+  for (const [what, environment] of [
+    ['nodes on Redis', {}],
+    ['nodes alone', alone],
+  ] as const) {
+    await using stage = await openStage({ sessions, environment });
+    stage.usage();
+    const turnsBefore = stage.talkers.reduce((sum, { turns }) => sum + turns, 0);
+    await pause(costMs);
+    const turns = stage.talkers.reduce((sum, talker) => sum + talker.turns, 0) - turnsBefore;
+    const { nodes } = stage.usage();
+    yield summarize(bench, `cost, ${what}: CPU of the nodes a turn`, 'ms', [(nodes * costMs) / turns]);
+    yield summarize(bench, `cost, ${what}: turns`, 'count', [turns]);
+    yield summarize(
+      bench,
+      `cost, ${what}: sentence → first audio`,
+      'ms',
+      stage.talkers.flatMap(({ firstAudioMs }) => firstAudioMs),
+    );
+  }
 }
