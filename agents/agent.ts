@@ -1,5 +1,5 @@
 import type { Character } from '../characters/character.ts';
-import type { Emotion } from '../characters/emotion.ts';
+import type { Felt } from '../characters/emotion.ts';
 import type { CallOptions } from '../voices/engine.ts';
 import type { ChatEnd, Message, Sampling } from './chat.ts';
 import type { Feelings } from './feelings.ts';
@@ -16,7 +16,7 @@ import type { Toolbox, ToolCall } from './tools.ts';
  */
 export type ReplyPart =
   | { readonly type: 'reply-source'; readonly name: string; readonly because?: string }
-  | { readonly type: 'text-delta'; readonly text: string; readonly emotion?: Emotion }
+  | ({ readonly type: 'text-delta'; readonly text: string } & Felt)
   /** Not spoken; placed after the text before it. */
   | ({ readonly type: 'cue' } & Cue)
   | ({ readonly type: 'tool-call' } & ToolCall)

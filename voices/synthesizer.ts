@@ -27,7 +27,7 @@ export type Voice = PresetVoice | ReferenceVoice;
 /** A piece of text that can be spoken by itself. */
 export interface Phrase {
   readonly text: string;
-  readonly emotion?: string;
+  readonly emotion?: string | undefined;
 }
 
 /** A word with its start and end, in milliseconds from the start of its chunk. */
@@ -73,8 +73,11 @@ export interface TimedViseme {
 
 /** Movement of the mouth in a chunk. The first shape and the first phone begin at 0. */
 export interface MouthMovement {
-  /** Source of the times: the engine itself, or the sound alone, which tells no phones. */
-  readonly basis: 'engine' | 'sound';
+  /**
+   * Source of the times: the engine itself; its times of the words, within which sounds are shared out; a reference voice
+   * that was aligned with the sound; or the sound alone, which tells no phones.
+   */
+  readonly basis: 'engine' | 'words' | 'aligned' | 'sound';
   readonly visemes: readonly TimedViseme[];
   readonly phones: readonly TimedPhone[];
 }
@@ -95,6 +98,8 @@ export interface SpeechChunk {
   readonly frame: AudioFrame;
   readonly text: string;
   readonly words?: readonly TimedWord[];
+  /** Set if the engine itself told the times of the words; otherwise they are estimates. */
+  readonly wordsAreExact?: true;
   /** Absent if the engine tells no times of its sounds. */
   readonly mouth?: MouthMovement;
 }

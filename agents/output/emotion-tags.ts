@@ -1,10 +1,9 @@
-import { emotions, type Emotion } from '../../characters/emotion.ts';
+import { emotions, type Emotion, type Felt } from '../../characters/emotion.ts';
 import type { TextFilter } from './text-filter.ts';
 
 /** Text with the emotion that it and what follows is said with, if that changes here. */
-export interface FeltText {
+export interface FeltText extends Felt {
   readonly text: string;
-  readonly emotion?: Emotion;
 }
 
 const wholeTag = /^\[\s{0,8}(\p{L}[\p{L}\s-]{0,22})\]/u;
@@ -18,14 +17,14 @@ export function endsSentence(text: string): boolean {
 
 /**
  * Removes the tag at the start of a sentence ("[sad] He is gone."). A tag that names an emotion applies to what
- * follows; any other word is dropped with its brackets. Brackets inside a sentence stay. Text is held back only while
+ * follows, as strong as a word before it says ("[very angry]"); any other word is dropped with its brackets. Brackets inside a sentence stay. Text is held back only while
  * it may still become a tag.
  */
 export function emotionTags(): TextFilter<FeltText[]> {
   let held = '';
   /** Tail of the output, long enough to see whether a sentence ended. */
   let before = '';
-  let emotion: Emotion | undefined;
+  let now: Felt | undefined;
   let isBehindTag = false;
 
   const give = (text: string): FeltText[] => {
@@ -33,8 +32,8 @@ export function emotionTags(): TextFilter<FeltText[]> {
     if (said === '') return [];
     before = (before + said).slice(-12);
     isBehindTag = false;
-    const felt: FeltText = { text: said, ...(emotion === undefined ? {} : { emotion }) };
-    emotion = undefined;
+    const felt: FeltText = { text: said, ...now };
+    now = undefined;
     return [felt];
   };
   const take = (isLast: boolean): FeltText[] => {
@@ -53,7 +52,7 @@ export function emotionTags(): TextFilter<FeltText[]> {
       }
       held = held.slice(tag[0].length);
       isBehindTag = true;
-      emotion = emotionNamed(tag[1] ?? '') ?? emotion;
+      now = emotionNamed(tag[1] ?? '') ?? now;
     }
     return given;
   };
@@ -80,7 +79,24 @@ const byName: ReadonlyMap<string, Emotion> = new Map(
   emotions.flatMap((emotion) => [emotion, ...otherNames[emotion].split(' ')].map((name) => [name, emotion] as const)),
 );
 
-/** Returns the emotion that a tag names, or undefined. */
-export function emotionNamed(word: string): Emotion | undefined {
-  return byName.get(word.trim().toLowerCase());
+/** Words of degree that models write before the name of an emotion. */
+const degrees: readonly (readonly [intensity: number, words: string])[] = [
+  [0.3, 'slightly|mildly|faintly|somewhat|a little|a bit|有点|有些|略带|稍微'],
+  [0.6, 'rather|quite|fairly|pretty|moderately|相当|比较'],
+  [1, 'very|deeply|extremely|intensely|terribly|really|so|utterly|非常|极其|极度|很|十分'],
+];
+const degreePatterns = degrees.map(
+  ([intensity, words]) => [intensity, new RegExp(`^(?:${words})\\s*(?=\\p{L})`, 'u')] as const,
+);
+
+/** Returns the emotion that a tag names, with its intensity if a word tells that; or undefined. */
+export function emotionNamed(words: string): Felt | undefined {
+  const said = words.trim().toLowerCase();
+  const emotion = byName.get(said);
+  if (emotion !== undefined) return { emotion };
+  for (const [intensity, degree] of degreePatterns) {
+    const named = byName.get(said.replace(degree, ''));
+    if (named !== undefined) return { emotion: named, intensity };
+  }
+  return undefined;
 }

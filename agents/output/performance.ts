@@ -1,4 +1,4 @@
-import type { Emotion } from '../../characters/emotion.ts';
+import type { Felt } from '../../characters/emotion.ts';
 import { isGesture, looksLikeDirection } from '../../voices/text/stage-directions.ts';
 import { emotionNamed, emotionTags, endsSentence, type FeltText } from './emotion-tags.ts';
 import type { TextFilter } from './text-filter.ts';
@@ -16,7 +16,7 @@ export interface Cue {
 
 /** A part of a reply, in the order it was written. */
 export type PerformancePart =
-  | { readonly type: 'speech'; readonly text: string; readonly emotion?: Emotion }
+  | ({ readonly type: 'speech'; readonly text: string } & Felt)
   | ({ readonly type: 'cue' } & Cue);
 
 /**
@@ -191,7 +191,7 @@ function bracketAt(text: string, place: Place): Found | undefined {
   }
   const emotion = squares.includes(mark) || inside === inside.toLowerCase() ? emotionNamed(inside) : undefined;
   // Emotion tags are passed on to the emotion tag filter.
-  if (emotion !== undefined && isApart) return { tag: `[${emotion}]`, length };
+  if (emotion !== undefined && isApart) return { tag: `[${inside.trim()}]`, length };
   const kind = emotion === undefined ? kindOf({ mark, inside, form, isApart, isOffered }) : 'action';
   return kind === undefined ? { says: mark, length: mark.length } : { kind, inside, length };
 }

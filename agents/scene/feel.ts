@@ -132,6 +132,16 @@ export function emotionOf(feelings: Feelings): Emotion | undefined {
   return feelings.intimacy >= closeFrom ? 'tender' : undefined;
 }
 
+/**
+ * How strong an emotion is if nothing but the character's feelings tells: from 0.5 for one that they do not show, to 1
+ * for one that is 8 of 10 above calm.
+ */
+export function intensityOf(emotion: Emotion, feelings: Feelings): number {
+  const by = Math.max(0, ...stirredBy(feelings).flatMap((one) => (one.emotion === emotion ? [one.by] : [])));
+  const share = emotion === 'tender' ? feelings.intimacy / 10 : by / 8;
+  return Math.round((0.5 + 0.5 * Math.min(1, share)) * 100) / 100;
+}
+
 function stirredBy({ emotions }: Feelings): { name: BasicEmotion; word: string; emotion: Emotion; by: number }[] {
   return words
     .map(([name, word, emotion]) => ({ name, word, emotion, by: emotions[name] - calmFeelings.emotions[name] }))

@@ -37,7 +37,8 @@ export async function run(args: string[]): Promise<number> {
   try {
     const { synthesizer, voice } = engines.voiceOf(character);
     const blocks: SpokenBlock[] = [];
-    const how = { signal: interruptSignal(), voice, visemes: shapes !== undefined };
+    const visemes = { aligner: engines.aligner, language: character.languages[0] };
+    const how = { signal: interruptSignal(), voice, visemes: shapes === undefined ? undefined : visemes, waits: true };
     for await (const block of speakText(text, synthesizer, how)) blocks.push(block);
     const samples = concatSamples(blocks.map((block) => block.samples));
     const { target, tell } = outputOf(out);

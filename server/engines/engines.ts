@@ -9,8 +9,10 @@ import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { openBuiltInDetector } from '../../voices/turn-detectors/built-in.ts';
 import { openSmartTurn } from '../../voices/turn-detectors/smart-turn.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
+import { openEmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 import type { Vad } from '../../voices/vad.ts';
+import { openAligner, type Aligner, type Reference } from '../../voices/visemes/aligner.ts';
 import type { Config } from '../config/config.ts';
 import { watchExecution, type ExecutionReport } from '../../voices/onnx/execution.ts';
 import { applyExecution, type ExecutionSettings } from './execution-plan.ts';
@@ -53,6 +55,8 @@ export interface Engines {
    * engine that the settings name. Throws an `EngineError` if the model does not work, and keeps the present engine.
    */
   useModel?(stage: VoiceStage, id: string | undefined, signal: AbortSignal): Promise<void>;
+  /** Finds the shapes of the mouth in the speech of engines that tell none. Its threads start when it is first needed. */
+  readonly aligner?: Aligner;
   /** The responder of a character: recognizer, reply source and synthesizer. */
   responderFor(character: Character): Responder;
   /** Engine of each stage, with its execution provider and health. */
@@ -110,6 +114,7 @@ export async function openEngines(
   const hasModel = llm.models.length > 0 || omnis.name !== '';
   // Which texts are found by embedding depends on how soon the server answers, which a cassette cannot repeat.
   const embedder = hasModel && config.cassette === undefined ? embedderOf(config, log) : undefined;
+  const aligner = openAligner(openReferenceVoice);
   const replies = openReplies({ asr, llm, omnis, tts }, { plan, config, embedder, log });
   return {
     vad,
@@ -132,6 +137,7 @@ export async function openEngines(
       const open = stage === 'asr' ? openRecognizerStage : openSynthesizerStage;
       await replies.useModel(stage, changed[stage][0]?.name, () => open(changed, workers, log), signal);
     },
+    aligner,
     responderFor: (character) => replies.responderFor(character),
     notes: plan.notes,
     get providers() {
@@ -147,9 +153,16 @@ export async function openEngines(
     async close() {
       execution.close();
       embedder?.close();
-      for (const part of [vad, turnDetector, encoder, replies, ...parts]) await part?.close?.();
+      for (const part of [vad, turnDetector, encoder, aligner, replies, ...parts]) await part?.close?.();
     },
   };
+}
+
+/** Opens the voice with which others are aligned: of the embedded ones, `rms` fits most others best. */
+function openReferenceVoice(): Reference {
+  const voices = openEmbeddedVoices({ sampleRate: 16_000 });
+  const reference = voices.forCharacter({ flite: { id: 'rms' }, espeak: { id: 'en' } });
+  return { ...reference, close: () => voices.close() };
 }
 
 /** Plans the engines with an installed model for one stage; without an id, as the settings name them. */

@@ -37,9 +37,10 @@ export function changeItem(
 
 function itemOf(keptItem: KeptItem): Item {
   if (keptItem.type !== 'message') return keptItem;
-  const { id, type, role, status, emotion, speaker, cues } = keptItem;
+  const { id, type, role, status, emotion, intensity, speaker, cues } = keptItem;
   const about = {
     ...(emotion === undefined ? {} : { emotion }),
+    ...(intensity === undefined ? {} : { intensity }),
     ...(speaker === undefined ? {} : { speaker }),
     ...(cues === undefined ? {} : { cues }),
   };

@@ -48,6 +48,7 @@ const keptMessage = z.looseObject({
   type: z.literal('message'),
   role: z.enum(['system', 'user', 'assistant']),
   emotion: z.enum(emotions).optional(),
+  intensity: z.number().optional(),
   speaker: speaker.optional(),
   cues: z.array(cue).optional(),
   content: z.array(
@@ -159,6 +160,7 @@ export const lineSchema = z.discriminatedUnion('type', [
     replyId: z.string(),
     text: z.string(),
     emotion: z.enum(emotions).optional(),
+    intensity: z.number().optional(),
     before: z.string(),
     fromMs: z.number(),
   }),

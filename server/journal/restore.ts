@@ -5,7 +5,7 @@ import type { SecretTerms } from '../protocol/secret-terms.ts';
 import { castIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
 import type { SavedState } from '../session/contract/saved-state.ts';
-import { cutToleranceMs } from '../session/contract/responder.ts';
+import { cutToleranceMs } from '../../voices/synthesis/cut-chunk.ts';
 import { worldAfter, type SessionWorld } from '../session/history/session-world.ts';
 import { Conversation } from '../session/history/conversation.ts';
 import type { RepeatedRequest, ReplyRequest, SpokenPhrase } from '../session/contract/events.ts';
@@ -272,6 +272,12 @@ function lacksEnd({ lately, conversation, phrases }: Found, { replyId, receivedM
   return part?.type === 'audio' && receivedMs < part.durationMs - 1 && !hasCalled;
 }
 
-function phraseIn({ text, emotion, before, fromMs }: LineOf<'phrase'>): SpokenPhrase {
-  return { text, ...(emotion === undefined ? {} : { emotion }), before, fromMs };
+function phraseIn({ text, emotion, intensity, before, fromMs }: LineOf<'phrase'>): SpokenPhrase {
+  return {
+    text,
+    ...(emotion === undefined ? {} : { emotion }),
+    ...(intensity === undefined ? {} : { intensity }),
+    before,
+    fromMs,
+  };
 }

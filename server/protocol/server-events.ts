@@ -11,14 +11,14 @@ const id = z.string();
 const inItem = { item_id: id, content_index: z.number().int() };
 const inResponse = { response_id: id, output_index: z.number().int() };
 const inPart = { ...inResponse, ...inItem };
-/** Emotion of a reply, if its chat model gave one. */
-const emotion = z.enum(emotions).optional();
+/** Emotion of a reply, if it has one, and how strong it is. */
+const felt = { emotion: z.enum(emotions).optional(), intensity: z.number().min(0).max(1).optional() };
 const named = z.object({ id, name: z.string() });
 const item = z.looseObject({
   id,
   type: z.string(),
   object: z.literal('realtime.item'),
-  x_dramatis: z.object({ emotion, speaker: named.optional() }).optional(),
+  x_dramatis: z.object({ ...felt, speaker: named.optional() }).optional(),
 });
 const previous = { previous_item_id: id.nullable() };
 /** The scene being played; `session.update` changes it by `id`, null ends it. */
@@ -122,13 +122,13 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('response.output_audio_transcript.delta', {
     ...inPart,
     delta: z.string(),
-    x_dramatis: z.object({ start_ms: ms, words: z.array(word), emotion }).optional(),
+    x_dramatis: z.object({ start_ms: ms, words: z.array(word), ...felt }).optional(),
   }),
   event('response.output_audio_transcript.done', { ...inPart, transcript: z.string() }),
   event('response.output_text.delta', {
     ...inPart,
     delta: z.string(),
-    x_dramatis: z.object({ emotion }).optional(),
+    x_dramatis: z.object(felt).optional(),
   }),
   event('response.output_text.done', { ...inPart, text: z.string() }),
   event('response.function_call_arguments.delta', { ...inResponse, item_id: id, call_id: id, delta: z.string() }),
@@ -189,7 +189,7 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('x_dramatis.visemes', {
     response_id: id,
     item_id: id,
-    basis: z.enum(['engine', 'sound', 'level']),
+    basis: z.enum(['engine', 'words', 'aligned', 'sound', 'level']),
     from: z.number().int().min(0),
     until: z.number().int().optional(),
     visemes: z.array(

@@ -4,7 +4,7 @@ import { errorTable } from '../session/contract/errors.ts';
 import type { ReplyEnd, SessionEvent } from '../session/contract/events.ts';
 import { type AudioFormat, ReplyAudio } from './audio-format.ts';
 import type { Client } from './peer.ts';
-import { type OutgoingAudio, wireItem } from './encode.ts';
+import { feltIn, type OutgoingAudio, wireItem } from './encode.ts';
 import { actionEvent } from './wire-game.ts';
 import { wireVisemes, wireSamplesOf } from './wire-visemes.ts';
 
@@ -172,7 +172,7 @@ function textDelta(event: EventOf<'reply-text'>, open: OpenResponse): WireEvent[
   if (open.itemId === undefined) return [];
   open.transcript += event.text;
   const base = { ...place(event.replyId, open.itemId), delta: event.text };
-  const felt = event.emotion === undefined ? undefined : { emotion: event.emotion };
+  const felt = feltIn(event);
   if (!open.speaks) return [{ type: 'response.output_text.delta', ...base, ...(felt && { x_dramatis: felt }) }];
   const words = event.words.map(({ text, startMs, endMs }) => ({
     text,

@@ -6,6 +6,7 @@ import { type AudioFormat, bytesFromSamples, sampleRateOf, samplesFromBytes, typ
 import type { Client } from './peer.ts';
 import { gameEvent } from './wire-game.ts';
 import { echoOf, sessionIn } from './wire-session.ts';
+import type { Felt } from '../../characters/emotion.ts';
 import { pcm16FromFloats, concatSamples, floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
 import { resample } from '../../voices/dsp/resampler.ts';
 import type { WireItem, WireMessage } from '../protocol/client-events.ts';
@@ -224,8 +225,16 @@ export function wireItem(item: Item, soundFormat?: AudioFormat): ServerItem {
   }
 }
 
-function aboutMessage({ emotion, speaker }: MessageItem): Pick<ServerItem, 'x_dramatis'> {
-  return emotion === undefined && speaker === undefined ? {} : { x_dramatis: { emotion, speaker } };
+function aboutMessage(item: MessageItem): Pick<ServerItem, 'x_dramatis'> {
+  const { speaker } = item;
+  const felt = feltIn(item);
+  return felt === undefined && speaker === undefined ? {} : { x_dramatis: { ...felt, speaker } };
+}
+
+/** The emotion of an item or of a text, with its intensity if that is known. */
+export function feltIn({ emotion, intensity }: Felt): Felt | undefined {
+  if (emotion === undefined) return undefined;
+  return intensity === undefined ? { emotion } : { emotion, intensity };
 }
 
 function wireContent(item: MessageItem, soundFormat: AudioFormat | undefined): Record<string, unknown>[] {

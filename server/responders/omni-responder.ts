@@ -171,7 +171,7 @@ async function* spokenParts(
       if (!mayBeHeard(letters)) return;
       trace.mark('first_phrase');
       onSpeech?.(durationMs(chunk.frame));
-      yield { type: 'speech', chunk, emotion: undefined };
+      yield { type: 'speech', chunk };
     }
   } else {
     for await (const part of counted()) if (part.type === 'text-delta') yield { type: 'text', text: part.text };

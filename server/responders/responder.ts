@@ -1,12 +1,12 @@
 import type { CharacterAgent, ReplyPart } from '../../agents/agent.ts';
-import { emotionOf } from '../../agents/scene/feel.ts';
+import { emotionOf, intensityOf } from '../../agents/scene/feel.ts';
 import type { Feelings } from '../../agents/feelings.ts';
 import { durationMs } from '../../voices/audio.ts';
-import type { Emotion } from '../../characters/emotion.ts';
+import type { Felt } from '../../characters/emotion.ts';
 import { openSpeechCache, type SpeechCache } from '../../voices/synthesis/speech-cache.ts';
 import { phrases } from '../../voices/text/phrases.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
-import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { lettersIn } from '../session/contract/item.ts';
 import type { FeltPhrase, SpokenPart, ReplyOptions, Responder } from '../session/contract/responder.ts';
 import { followPhrases } from './script.ts';
@@ -49,15 +49,17 @@ export function cascade(parts: {
         const how = { signal: options.signal, voice, speed: options.speed, ...(seed === undefined ? {} : { seed }) };
         // A few fixed lines are spoken from the speech cache, unless a seed asks for its own rendering.
         const isCached = seed === undefined && ['greeting', 'unclear', 'nod'].includes(options.situation ?? '');
-        const speech = isCached ? speechCache.speak(synthesizer, phrased, how) : synthesizer.speak(phrased, how);
+        const speak = (said: AsyncIterable<FeltPhrase>): AsyncIterable<SpeechChunk> =>
+          isCached ? speechCache.speak(synthesizer, said, how) : synthesizer.speak(said, how);
+        const speech = options.lipSync?.(phrased, speak) ?? speak(phrased);
         // In a scene, a restart cuts the turn.
         const isKept = synthesizer.isRepeatable === true && options.circumstance === undefined;
         for await (const { chunk, begins } of script.follow(speech)) {
           options.trace.mark('first_speech');
           yield* aside.notes.splice(0);
           options.onSpeech?.(durationMs(chunk.frame));
-          const { emotion } = follower.phraseOf(chunk.text).phrase ?? {};
-          yield { type: 'speech', chunk, emotion, ...(isKept && begins !== undefined ? { begins } : {}) };
+          const { emotion, intensity } = follower.phraseOf(chunk.text).phrase ?? {};
+          yield { type: 'speech', chunk, emotion, intensity, ...(isKept && begins !== undefined ? { begins } : {}) };
         }
       }
       // Tools are called only after everything is said: a user who interrupts the character prevents the call.
@@ -81,7 +83,15 @@ interface Aside {
 /** Gives phrases without their own emotion that of the character's feelings. */
 async function* coloured(phrased: AsyncIterable<FeltPhrase>, feelings?: Feelings): AsyncIterable<FeltPhrase> {
   const usual = feelings === undefined ? undefined : emotionOf(feelings);
-  for await (const phrase of phrased) yield usual === undefined ? phrase : { emotion: usual, ...phrase };
+  for await (const phrase of phrased)
+    yield usual === undefined ? phrase : { ...feltAs({ emotion: usual }, feelings), ...phrase };
+}
+
+/** An emotion with its intensity: as it was written, else as the character's feelings have it. */
+function feltAs({ emotion, intensity }: Felt, feelings: Feelings | undefined): Felt {
+  if (emotion === undefined) return {};
+  const strength = intensity ?? (feelings === undefined ? undefined : intensityOf(emotion, feelings));
+  return strength === undefined ? { emotion } : { emotion, intensity: strength };
 }
 
 async function* noted<Part>(parts: AsyncIterable<Part>, note: (part: Part) => void): AsyncIterable<Part> {
@@ -98,9 +108,9 @@ interface Run {
   /** Letters written by the present source, after those of earlier phrases; letters of all phrases so far. */
   letters: number;
   phrased: number;
-  emotion: Emotion | undefined;
+  felt: Felt;
   /** Emotion of the first text of the present source. */
-  opening: { readonly emotion: Emotion | undefined } | undefined;
+  opening: Felt | undefined;
 }
 
 /**
@@ -110,10 +120,10 @@ interface Run {
 async function* speakable(
   parts: AsyncIterable<ReplyPart>,
   aside: Aside,
-  { trace }: ReplyOptions,
+  { trace, feelings }: ReplyOptions,
 ): AsyncIterable<FeltPhrase> {
   const iterator = parts[Symbol.asyncIterator]();
-  const run: Run = { ended: false, sources: 0, letters: 0, phrased: 0, emotion: undefined, opening: undefined };
+  const run: Run = { ended: false, sources: 0, letters: 0, phrased: 0, felt: {}, opening: undefined };
   try {
     while (!run.ended) {
       let began: Run['opening'];
@@ -121,10 +131,10 @@ async function* speakable(
         for await (const text of phrases(deltasOfOneSource(iterator, aside, trace, run))) {
           trace.mark('first_phrase');
           run.phrased += lettersIn(text);
-          const { emotion } = began ?? run.opening ?? run;
+          const felt = began ?? run.opening ?? run.felt;
           // A phrase ends when the first character of the next one has come.
-          began = { emotion: run.emotion };
-          yield { text, ...(emotion === undefined ? {} : { emotion }) };
+          began = run.felt;
+          yield { text, ...feltAs(felt, feelings) };
         }
       } catch (reason) {
         if (reason !== sourceChanged) throw reason;
@@ -153,8 +163,8 @@ async function* deltasOfOneSource(
     if (part.type === 'text-delta') {
       trace.mark('first_token');
       run.letters += lettersIn(part.text);
-      run.emotion = part.emotion ?? run.emotion;
-      run.opening ??= { emotion: run.emotion };
+      if (part.emotion !== undefined) run.felt = { emotion: part.emotion, intensity: part.intensity };
+      run.opening ??= run.felt;
       yield part.text;
       continue;
     }
@@ -174,7 +184,7 @@ async function* deltasOfOneSource(
     aside.calls.length = 0;
     aside.notes = aside.notes.filter((note) => note.type !== 'cue' || note.afterLetters <= run.phrased);
     run.letters = run.phrased;
-    run.emotion = undefined;
+    run.felt = {};
     run.opening = undefined;
     throw sourceChanged;
   }

@@ -271,7 +271,7 @@ async function* afterBreath(parts: AsyncIterable<SpokenPart>, ms: number): Async
       const { sampleRate, atMs } = part.chunk.frame;
       const samples = new Float32Array(Math.round((ms / 1000) * sampleRate));
       const frame = { samples, sampleRate, atMs };
-      yield { type: 'speech', chunk: { text: '', frame, words: [] }, emotion: part.emotion };
+      yield { type: 'speech', chunk: { text: '', frame, words: [] }, emotion: part.emotion, intensity: part.intensity };
       isFirst = false;
     }
     yield part;

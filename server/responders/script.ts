@@ -1,12 +1,7 @@
 import { durationMs } from '../../voices/audio.ts';
-import type { MouthMovement, SpeechChunk, TimedWord } from '../../voices/synthesizer.ts';
-import {
-  cutToleranceMs,
-  type FeltPhrase,
-  type ReplyOptions,
-  type RestOfPhrase,
-  type ScriptPhrase,
-} from '../session/contract/responder.ts';
+import { cutChunk, cutToleranceMs } from '../../voices/synthesis/cut-chunk.ts';
+import type { SpeechChunk } from '../../voices/synthesizer.ts';
+import type { FeltPhrase, ReplyOptions, RestOfPhrase, ScriptPhrase } from '../session/contract/responder.ts';
 
 /** A piece of speech, with the phrase that begins with it. */
 export interface ScriptedChunk {
@@ -30,8 +25,7 @@ export function openScript({ heard = '', rest }: Pick<ReplyOptions, 'heard' | 'r
   return {
     async *phrases(felt) {
       if (rest !== undefined) {
-        const { text, emotion, before: earlier } = rest;
-        const phrase = { text, ...(emotion === undefined ? {} : { emotion }), before: earlier };
+        const { saidMs: _, isLast: _isLast, ...phrase } = rest;
         follower.handed(phrase);
         yield phrase;
       }
@@ -49,48 +43,12 @@ export function openScript({ heard = '', rest }: Pick<ReplyOptions, 'heard' | 'r
           begins = { ...phrase, saidMs: phrase.before === rest?.before ? saidMs : 0 };
         const leftMs = durationMs(chunk.frame) - saidMs;
         if (leftMs > cutToleranceMs) {
-          yield { chunk: saidMs > 0 ? restOf(chunk, saidMs) : chunk, begins };
+          yield { chunk: saidMs > 0 ? cutChunk(chunk, saidMs)[1] : chunk, begins };
           begins = undefined;
         }
         saidMs = Math.max(0, -leftMs);
       }
     },
-  };
-}
-
-/** Returns a chunk without its first milliseconds, and without the words that begin in them. */
-function restOf(chunk: SpeechChunk, saidMs: number): SpeechChunk {
-  const { frame, text, words, mouth } = chunk;
-  const samples = frame.samples.subarray(Math.round((saidMs / 1000) * frame.sampleRate));
-  const isSaid = ({ startMs }: { readonly startMs: number }): boolean => startMs < saidMs - cutToleranceMs;
-  const left = words?.filter((word) => !isSaid(word)) ?? [];
-  const said = words?.filter(isSaid) ?? [];
-  return {
-    frame: { ...frame, samples },
-    text: left.length === 0 ? '' : text.slice(endOf(said, left, text)),
-    words: left.map((word) => ({ ...word, startMs: word.startMs - saidMs, endMs: word.endMs - saidMs })),
-    ...(mouth === undefined ? {} : { mouth: laterShapes(mouth, saidMs) }),
-  };
-}
-
-/** Returns where the first word that is left begins in the text. */
-function endOf(said: readonly TimedWord[], [first]: readonly TimedWord[], text: string): number {
-  let at = 0;
-  for (const word of said) at = Math.max(at, text.indexOf(word.text.trim(), at) + word.text.trim().length);
-  return Math.max(at, text.indexOf(first?.text.trim() ?? '', at));
-}
-
-function laterShapes({ basis, visemes, phones }: MouthMovement, saidMs: number): MouthMovement {
-  const shapes = visemes.filter((_, at) => (visemes[at + 1]?.startMs ?? Infinity) > saidMs);
-  const sounds = phones.filter(({ endMs }) => endMs > saidMs);
-  return {
-    basis,
-    visemes: shapes.map((shape) => ({ ...shape, startMs: Math.max(0, shape.startMs - saidMs) })),
-    phones: sounds.map((phone) => ({
-      ...phone,
-      startMs: Math.max(0, phone.startMs - saidMs),
-      endMs: phone.endMs - saidMs,
-    })),
   };
 }
 
@@ -113,6 +71,8 @@ export function followPhrases<Phrase extends { readonly text: string }>(): Phras
     handed: (phrase) => void waiting.push(phrase),
     phraseOf(text) {
       const before = current;
+      // Sound after the last word.
+      if (text === '' && current !== undefined) return { phrase: current, isFirst: false };
       while (waiting.length > 0 && (current === undefined || left === '' || !left.startsWith(text))) {
         current = waiting.shift();
         left = current?.text ?? '';

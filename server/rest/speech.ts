@@ -80,7 +80,8 @@ async function* speechOf(
   const { synthesizer, voice } = engines.voiceOf(character);
   const resampler = new Resampler(synthesizer.sampleRate, wireSampleRate);
   let spoke = false;
-  for await (const block of speakText(input, synthesizer, { signal, voice, speed, visemes: timings.tellsMovement })) {
+  const visemes = timings.tellsMovement ? { aligner: engines.aligner, language: character.languages[0] } : undefined;
+  for await (const block of speakText(input, synthesizer, { signal, voice, speed, visemes })) {
     spoke ||= block.samples.length > 0;
     timings.note(block);
     yield resampler.push(block.samples);

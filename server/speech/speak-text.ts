@@ -2,7 +2,8 @@ import { durationMs } from '../../voices/audio.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import type { SpeechChunk, SpeechSynthesizer, TimedWord, Voice } from '../../voices/synthesizer.ts';
 import { phrases } from '../../voices/text/phrases.ts';
-import { shapesBySound } from '../responders/lip-synced.ts';
+import type { Aligner } from '../../voices/visemes/aligner.ts';
+import { alignedBy, shapesBySound } from '../responders/lip-synced.ts';
 import type { MouthSpan } from '../session/contract/events.ts';
 import { mouthOf } from '../session/output/playout.ts';
 
@@ -17,8 +18,10 @@ export interface SpeakTextOptions extends CallOptions {
   readonly voice: Voice;
   /** Factor on the tempo; 1 = the voice's own. */
   readonly speed?: number;
-  /** True: the mouth shapes are found in the sound if the voice does not tell them. */
-  readonly visemes?: boolean;
+  /** Mouth shapes that the voice does not tell are found in the sound, or with the help of an aligner. */
+  readonly visemes?: { readonly aligner?: Aligner | undefined; readonly language?: string | undefined } | undefined;
+  /** True: the sound waits for the shapes, because nobody listens yet. */
+  readonly waits?: boolean;
 }
 
 /** Speaks a text as it is synthesized. Throws what the synthesizer throws; nothing to speak yields nothing. */
@@ -30,10 +33,12 @@ export async function* speakText(
   async function* pieces(): AsyncIterable<{ text: string }> {
     for await (const piece of phrases(once(text))) yield { text: piece };
   }
-  const { visemes = false, ...how } = options;
-  const withShapes = visemes ? shapesBySound() : (chunk: SpeechChunk) => chunk;
+  const { visemes, waits = false, ...how } = options;
+  const withShapes = visemes === undefined ? (chunk: SpeechChunk) => chunk : shapesBySound();
+  const speak = (said: AsyncIterable<{ text: string }>): AsyncIterable<SpeechChunk> => synthesizer.speak(said, how);
+  const lipSync = visemes?.aligner && alignedBy(visemes.aligner, visemes.language, { waits });
   let atMs = 0;
-  for await (const spoken of synthesizer.speak(pieces(), how)) {
+  for await (const spoken of lipSync?.(pieces(), speak) ?? speak(pieces())) {
     const chunk = withShapes(spoken);
     const startMs = atMs;
     atMs += durationMs(chunk.frame);

@@ -66,6 +66,9 @@ it('moves lips within 60 ms, moods slowly, and by half while it speaks', () => {
   expect(rig.weights['aa']).toBe(0);
   avatar.update(1);
   expect(rig.weights['happy']).toBe(1);
+  take({ type: 'response.output_audio_transcript.delta', x_dramatis: { emotion: 'cheerful', intensity: 0.3 } });
+  avatar.update(1);
+  expect(rig.weights['happy']).toBeCloseTo(0.3);
   // Of this voice only the loudness is known.
   shapes = undefined;
   take({ type: 'playback.progress', level: 0.1, itemId: 'i', responseId: 'r', playedMs: 0 });

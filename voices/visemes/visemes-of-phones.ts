@@ -1,4 +1,4 @@
-import type { TimedPhone, TimedViseme } from '../synthesizer.ts';
+import type { MouthMovement, TimedPhone, TimedViseme } from '../synthesizer.ts';
 import { diphthongTurn, segmentsOf, type Segment } from './phone-table.ts';
 
 /** The lips stay closed for at least this long before they open for p, b or m. */
@@ -57,4 +57,24 @@ function withClosures(shapes: readonly TimedViseme[], endMs: number): TimedVisem
     if (missingMs <= 0) return shape;
     return { ...shape, startMs: shape.startMs - Math.min(missingMs, (shape.startMs - before.startMs) / 2) };
   });
+}
+
+/** Returns the movement from one time to another, as the movement of a sound of its own. */
+export function mouthBetween(
+  { basis, visemes, phones }: MouthMovement,
+  fromMs: number,
+  toMs = Infinity,
+): MouthMovement {
+  const isWithin = (startMs: number, endMs: number): boolean => startMs < toMs && endMs > fromMs;
+  const shapes = visemes.filter(({ startMs }, at) => isWithin(startMs, visemes[at + 1]?.startMs ?? Infinity));
+  const sounds = phones.filter(({ startMs, endMs }) => isWithin(startMs, endMs));
+  return {
+    basis,
+    visemes: shapes.map((shape) => ({ ...shape, startMs: Math.max(0, shape.startMs - fromMs) })),
+    phones: sounds.map((phone) => ({
+      ...phone,
+      startMs: Math.max(0, phone.startMs - fromMs),
+      endMs: Math.min(phone.endMs, toMs) - fromMs,
+    })),
+  };
 }

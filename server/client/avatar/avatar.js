@@ -44,6 +44,8 @@ export class Avatar {
   #level = 0;
   /** @type {Emotion} */
   #emotion = 'calm';
+  /** How strong it is, from 0 to 1. */
+  #intensity = 1;
   /** Weights as they are drawn. @type {Record<string, number>} */
   #drawn = Object.fromEntries([...MOUTH, ...EXPRESSIONS].map((name) => [name, 0]));
   #shakenS = Infinity;
@@ -77,7 +79,9 @@ export class Avatar {
         this.#lively.think();
         break;
       case 'response.output_audio_transcript.delta':
-        this.#emotion = event.x_dramatis?.emotion ?? this.#emotion;
+        if (event.x_dramatis?.emotion === undefined) break;
+        this.#emotion = event.x_dramatis.emotion;
+        this.#intensity = event.x_dramatis.intensity ?? 1;
         break;
       case 'playback.onset':
         this.#lively.speak();
@@ -108,7 +112,7 @@ export class Avatar {
     for (const name of MOUTH) this.#approach(name, lips[name] ?? 0, deltaS / MOUTH_S);
     const mood = EMOTIONS[this.#emotion];
     for (const name of EXPRESSIONS)
-      this.#approach(name, (mood[name] ?? 0) * (isSpeaking ? SPEAKING_SHARE : 1), deltaS / MOOD_S);
+      this.#approach(name, (mood[name] ?? 0) * this.#intensity * (isSpeaking ? SPEAKING_SHARE : 1), deltaS / MOOD_S);
     const { blink, yaw, pitch } = this.#lively.update(deltaS);
     this.#rig.expressionManager?.setValue('blink', blink);
     this.#shakenS += deltaS;

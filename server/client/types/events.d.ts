@@ -88,7 +88,7 @@ export interface Item {
   readonly type?: string;
   readonly role?: 'system' | 'user' | 'assistant';
   readonly status?: 'in_progress' | 'completed' | 'incomplete';
-  /** `emotion`: emotion at the start of the item, if the chat model gave one. */
+  /** `emotion`: emotion at the start of the item, if it has one; `intensity`: how strong it is, from 0 to 1. */
   readonly x_dramatis?: ServerItem['x_dramatis'];
   readonly content?: readonly { readonly type: string; readonly text?: string; readonly transcript?: string | null }[];
 }

@@ -5,7 +5,7 @@ import type { MouthMovement, TimedWord } from '../../../voices/synthesizer.ts';
 import type { Sampling } from '../../../agents/chat.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { WorldChange } from '../../../agents/surroundings.ts';
-import type { Emotion } from '../../../characters/emotion.ts';
+import type { Felt } from '../../../characters/emotion.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Cast, RestOfPhrase, ScriptPhrase } from './responder.ts';
 import type { CallItem, Item, MessageItem, PlacedCue } from './item.ts';
@@ -226,14 +226,13 @@ export type SessionEvent = { readonly taken?: number; readonly kept?: number } &
   | { readonly type: 'reply-held'; readonly replyId: string }
   /** The reply resumes from the start of the clause: words not heard yet play `laterMs` later. */
   | { readonly type: 'reply-resumed'; readonly replyId: string; readonly laterMs: number }
-  | {
+  /** With the emotion with which the text is said, if there is one. */
+  | ({
       readonly type: 'reply-text';
       readonly replyId: string;
       readonly text: string;
       readonly words: readonly TimedWord[];
-      /** Emotion with which the text is said, if the LLM gave one. */
-      readonly emotion?: Emotion | undefined;
-    }
+    } & Felt)
   /** A stage direction takes place; `itemId` is null if nothing has been said yet. */
   | { readonly type: 'reply-cue'; readonly replyId: string; readonly itemId: string | null; readonly cue: PlacedCue }
   | {

@@ -55,8 +55,9 @@ export interface Speaker {
 export interface MessageItem extends BaseItem {
   readonly type: 'message';
   readonly role: 'system' | 'user' | 'assistant';
-  /** Emotion with which the message begins, if the LLM gave one. */
+  /** Emotion with which the message begins, if there is one, and how strong it is, from 0 to 1. */
   readonly emotion?: Emotion | undefined;
+  readonly intensity?: number | undefined;
   /** The participant that speaks, in a scene. */
   readonly speaker?: Speaker | undefined;
   /** Stage directions: what the character did and thought meanwhile. */

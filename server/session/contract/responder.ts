@@ -7,7 +7,7 @@ import type { Violation } from '../../../agents/violation.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { RelationAxis } from '../../../characters/relations.ts';
-import type { Emotion } from '../../../characters/emotion.ts';
+import type { Felt } from '../../../characters/emotion.ts';
 import type { CallOptions } from '../../../voices/engine.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import type { SpeechChunk } from '../../../voices/synthesizer.ts';
@@ -26,12 +26,11 @@ export type SpokenPart =
   | { readonly type: 'users-turn' }
   | ({ readonly type: 'text' } & FeltPhrase)
   /** `begins`: the phrase that begins here, or the rest of one, if another process can say it again sample by sample. */
-  | {
+  | ({
       readonly type: 'speech';
       readonly chunk: SpeechChunk;
-      readonly emotion: Emotion | undefined;
       readonly begins?: RestOfPhrase | undefined;
-    };
+    } & Felt);
 
 export interface ReplyOptions extends CallOptions {
   /** False: text only. */
@@ -62,6 +61,8 @@ export interface ReplyOptions extends CallOptions {
   readonly rest?: RestOfPhrase | undefined;
   /** What surrounds a character in the client's game, by its id; absent if there is no game. */
   readonly surroundings?: SurroundingsOf | undefined;
+  /** Adds the shapes of the mouth to what a synthesizer speaks; absent if the client wants none. */
+  readonly lipSync?: LipSync | undefined;
   /** Tools that the reply may call. */
   readonly toolbox?: Toolbox;
   /** Settles when a speculative reply is wanted; absent if the reply is wanted in any case. */
@@ -71,6 +72,12 @@ export interface ReplyOptions extends CallOptions {
   readonly trace: TurnTimings;
   readonly onSpeech?: (ms: number) => void;
 }
+
+/** Has phrases spoken, and adds the shapes of the mouth to their sound without delaying it. */
+export type LipSync = (
+  phrases: AsyncIterable<FeltPhrase>,
+  speak: (phrases: AsyncIterable<FeltPhrase>) => AsyncIterable<SpeechChunk>,
+) => AsyncIterable<SpeechChunk>;
 
 /** The session's only interface to models. */
 export interface Responder {
@@ -105,9 +112,8 @@ export interface Cast {
 }
 
 /** A phrase on its way to the synthesizer, with its emotion. */
-export interface FeltPhrase {
+export interface FeltPhrase extends Felt {
   readonly text: string;
-  readonly emotion?: Emotion;
 }
 
 /** A phrase as the synthesizer gets it. `before`: what the reply says before it. */
@@ -121,6 +127,3 @@ export interface RestOfPhrase extends ScriptPhrase {
   /** Set if the reply ends with it. */
   readonly isLast?: true;
 }
-
-/** Words that begin within this time of a cut have not been said: sums of milliseconds are not exact. */
-export const cutToleranceMs = 0.01;

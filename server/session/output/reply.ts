@@ -1,7 +1,7 @@
 import type { Violation } from '../../../agents/violation.ts';
 import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
-import type { Emotion } from '../../../characters/emotion.ts';
+import type { Felt } from '../../../characters/emotion.ts';
 import { joined, addSound, type CallItem, type MessageItem, type Speaker, WaitingCues } from '../contract/item.ts';
 import type { SessionContext } from '../history/context.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from '../contract/events.ts';
@@ -14,8 +14,8 @@ import { durationMs } from '../../../voices/audio.ts';
 
 /** A step of a reply on its way to the client. */
 export type ReplyStep =
-  | { readonly type: 'slice'; readonly slice: SpeechSlice; readonly emotion?: Emotion | undefined }
-  | { readonly type: 'text'; readonly text: string; readonly emotion?: Emotion | undefined }
+  | ({ readonly type: 'slice'; readonly slice: SpeechSlice } & Felt)
+  | ({ readonly type: 'text'; readonly text: string } & Felt)
   | Extract<
       SpokenPart,
       { type: 'reply-source' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'scene-end' | 'users-turn' }
@@ -179,7 +179,7 @@ export class Reply {
       if (part.type !== 'speech') yield part;
       else
         for await (const slice of this.#playout.pace(part.chunk, part.begins))
-          yield { type: 'slice', slice, emotion: part.emotion };
+          yield { type: 'slice', slice, emotion: part.emotion, intensity: part.intensity };
     }
     for await (const slice of this.#playout.rest()) yield { type: 'slice', slice };
   }

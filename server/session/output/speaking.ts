@@ -189,15 +189,17 @@ export class Speaking {
     if (step.type === 'tool-call') return this.#call(reply, step);
     if (step.type === 'slice' || step.type === 'text') this.#openItem(reply, step);
     reply.note(step);
+    if (step.type !== 'text' && step.type !== 'slice') return;
     const { emit } = this.#context;
+    const { emotion, intensity } = step;
     if (step.type === 'text') {
       this.#tellCues(reply, reply.cues.writing(step.text));
-      emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion: step.emotion });
+      emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion, intensity });
+      return;
     }
-    if (step.type !== 'slice') return;
     const { text, words, block: _, ...sound } = step.slice;
     this.#tellCues(reply, reply.cues.saying(words));
-    if (text !== '') emit({ type: 'reply-text', replyId: reply.id, text, words, emotion: step.emotion });
+    if (text !== '') emit({ type: 'reply-text', replyId: reply.id, text, words, emotion, intensity });
     emit({ type: 'reply-audio', replyId: reply.id, ...sound });
   }
 
@@ -252,7 +254,8 @@ export class Speaking {
       step.type === 'text'
         ? { type: 'text', text: '' }
         : { type: 'audio', transcript: '', durationMs: 0, audio: [], sampleRate: step.slice.sampleRate, words: [] };
-    const about = { role: 'assistant', status: 'in_progress', emotion: step.emotion, speaker: reply.speaker } as const;
+    const { emotion, intensity } = step;
+    const about = { role: 'assistant', status: 'in_progress', emotion, intensity, speaker: reply.speaker } as const;
     reply.item = { id: newId('item'), type: 'message', ...about, content: [content] };
     const { inConversation } = reply.request;
     const previousItemId = inConversation ? conversation.insert(reply.item) : null;

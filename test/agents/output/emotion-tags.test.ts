@@ -36,6 +36,29 @@ describe('emotion tags', () => {
     expect(through(text)).toBe(expected);
   });
 
+  it.each([
+    ['[slightly sad] He is gone.', 'sad', 0.3],
+    ['[a little afraid] Who is there?', 'afraid', 0.3],
+    ['[rather annoyed] Not again.', 'angry', 0.6],
+    ['[very angry] Out!', 'angry', 1],
+    ['[非常高兴] 来得好！', 'cheerful', 1],
+    ['[angry] Out!', 'angry', undefined],
+  ])('%s is said with its intensity', (text, emotion, intensity) => {
+    const tags = emotionTags();
+    const [first] = [...tags.add(text), ...tags.rest()];
+    expect([first?.emotion, first?.intensity]).toEqual([emotion, intensity]);
+  });
+
+  it('a performance keeps the intensity of a tag, and speaks no degree', async () => {
+    const parts = await replyParts(actor(martha, fakeChat(['[very sad] He is gone. [slight', 'ly angry] Go.'])), [
+      'Hello',
+    ]);
+    expect(parts.filter((part) => part.type === 'text-delta')).toEqual([
+      { type: 'text-delta', text: 'He is gone. ', emotion: 'sad', intensity: 1 },
+      { type: 'text-delta', text: 'Go.', emotion: 'angry', intensity: 0.3 },
+    ]);
+  });
+
   it('the emotion tag filter gives the same result however the deltas are cut', () => {
     const text = '[sad] He is gone. [odd] Well… [cheerful] [the] end [is] near! [calm';
     const whole = through(text);

@@ -10,7 +10,7 @@ import {
   constant,
 } from '../../fakes/property.ts';
 import { describe, expect, it } from 'vitest';
-import { emotionOf, feel, feelingsInWords, rounded, type FeltEvent } from '../../../agents/scene/feel.ts';
+import { emotionOf, intensityOf, feel, feelingsInWords, rounded, type FeltEvent } from '../../../agents/scene/feel.ts';
 import { calmFeelings, type Feelings } from '../../../agents/feelings.ts';
 import { recipeFor } from '../../../agents/recipes/recipes.ts';
 import { emotions } from '../../../characters/emotion.ts';
@@ -86,6 +86,9 @@ describe('feelings of a character', () => {
     const angry = after(heard('Fool!'), heard('Liar!'));
     expect(notes(angry)).toContain('You feel very angry');
     expect(emotionOf(angry)).toBe('angry');
+    expect(intensityOf('angry', angry)).toBeGreaterThan(0.8);
+    expect(intensityOf('angry', calmFeelings)).toBe(0.5);
+    expect(intensityOf('tender', { ...calmFeelings, intimacy: 10 })).toBe(1);
     expect(feelingsInWords(after(heard('Guess what')))).toContain('a little taken by surprise');
     expect(feelingsInWords(after(heard('Guess what')), true)).toBe('你现在有点惊讶；让话里听得出来，但不要说破。');
   });

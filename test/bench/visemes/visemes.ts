@@ -3,6 +3,7 @@ import { isEspeakInstalled, openEspeak } from '../../../voices/synthesizers/espe
 import { openFlite } from '../../../voices/synthesizers/flite.ts';
 import { visemesOf } from '../../../voices/visemes/visemes-of-phones.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
+import { alignedRows } from './aligned-rows.ts';
 import { hearLines } from './by-sound.ts';
 import { restAfterBargeInMs, shapeErrorsMs } from './playback.ts';
 import { closuresShown, onsetErrorsMs, perMs, restAfterMs, tellLine, type ToldLine } from './told-over-the-wire.ts';
@@ -28,6 +29,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
     yield* overTheWire([...byFlite, ...byEspeak]);
     yield* cost(flite, byFlite, lines);
     yield* bySound(flite, lines.slice(0, 20));
+    yield* alignedRows({ flite, espeak }, lines.slice(0, 20));
   } finally {
     await Promise.all([flite.close(), espeak?.close()]);
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../../agents/agent.ts';
 import { followPhrases } from '../../../server/responders/script.ts';
 import { cascade } from '../../../server/responders/responder.ts';
+import { calmFeelings } from '../../../agents/feelings.ts';
 import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
@@ -35,8 +36,8 @@ describe('emotion', () => {
       deltas.flatMap(([text, each]) => (each === emotion ? [text] : [])).join('');
     expect(felt('sad')).toBe('One two. Three. ');
     expect(felt('cheerful')).toBe('Four five six. Seven.');
-    expect(onItems).toEqual(Array.from({ length: 3 }, () => ({ emotion: 'sad' })));
-    expect(done.output[0].x_dramatis).toEqual({ emotion: 'sad' });
+    expect(onItems).toEqual(Array.from({ length: 3 }, () => ({ emotion: 'sad', intensity: 0.5 })));
+    expect(done.output[0].x_dramatis).toEqual({ emotion: 'sad', intensity: 0.5 });
     expect(done.output[0].content[0].transcript).not.toContain('[');
   });
 
@@ -48,7 +49,7 @@ describe('emotion', () => {
       ['Four five six. ', 'cheerful'],
       ['Seven.', 'cheerful'],
     ]);
-    expect(onItems[0]).toEqual({ emotion: 'sad' });
+    expect(onItems[0]).toEqual({ emotion: 'sad', intensity: 0.5 });
   });
 
   it('sends no emotion if the LLM wrote none', async () => {
@@ -96,6 +97,40 @@ describe('emotion', () => {
     expect(felt).toEqual([
       ['One. ', 'angry'],
       ['Four.', undefined],
+    ]);
+  });
+});
+
+describe('the intensity of an emotion', () => {
+  it('comes from the tag, else from the feelings, which colour what has no tag', async () => {
+    const agent: CharacterAgent = {
+      ...fakeAgent([]),
+      async *reply() {
+        yield { type: 'reply-source', name: 'first' };
+        yield { type: 'text-delta', text: 'One. ', emotion: 'sad', intensity: 0.3 };
+        yield { type: 'text-delta', text: 'Two. ', emotion: 'angry' };
+      },
+    };
+    const plain = {
+      ...fakeAgent([]),
+      async *reply() {
+        yield { type: 'text-delta', text: 'Three. ' } as const;
+      },
+    };
+    const feelings = { ...calmFeelings, emotions: { ...calmFeelings.emotions, anger: 8 } };
+    const { signal } = new AbortController();
+    const trace = new TurnTimings(new ManualClock());
+    const voice = { kind: 'preset', id: 'fake' } as const;
+    const felt: unknown[] = [];
+    for (const each of [agent, plain]) {
+      const responder = cascade({ recognizer: fakeRecognizer([]), agent: each, synthesizer: fakeSynthesizer(), voice });
+      for await (const part of responder.reply([], { signal, speaks: true, scene: '', speed: 1, trace, feelings }))
+        if (part.type === 'speech') felt.push([part.chunk.text, part.emotion, part.intensity]);
+    }
+    expect(felt).toEqual([
+      ['One. ', 'sad', 0.3],
+      ['Two.', 'angry', 1],
+      ['Three.', 'angry', 1],
     ]);
   });
 });
