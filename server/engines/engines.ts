@@ -107,14 +107,11 @@ export async function openEngines(
     execution.close();
     throw fault;
   });
-  const parts = [asr, llm, omnis, tts];
-  const vad = openSilero();
-  const turnDetector = openTurnDetector(plan.turnDetector);
+  const [vad, turnDetector, aligner] = [openSilero(), openTurnDetector(plan.turnDetector), openAligner(openReference)];
   // Without an LLM, retrieved texts would not be used.
   const hasModel = llm.models.length > 0 || omnis.name !== '';
   // Which texts are found by embedding depends on how soon the server answers, which a cassette cannot repeat.
   const embedder = hasModel && config.cassette === undefined ? embedderOf(config, log) : undefined;
-  const aligner = openAligner(openReferenceVoice);
   const replies = openReplies({ asr, llm, omnis, tts }, { plan, config, embedder, log });
   return {
     vad,
@@ -148,18 +145,19 @@ export async function openEngines(
     },
     async warm(signal, characters = []) {
       replies.prepare([...characters]);
-      await warmAll(signal, vad, [...parts, turnDetector]);
+      await warmAll(signal, vad, [asr, llm, omnis, tts, turnDetector]);
     },
     async close() {
       execution.close();
       embedder?.close();
-      for (const part of [vad, turnDetector, encoder, aligner, replies, ...parts]) await part?.close?.();
+      const opened = [vad, turnDetector, encoder, aligner, replies, asr, llm, omnis, tts];
+      for (const part of opened) await part?.close?.();
     },
   };
 }
 
 /** Opens the voice with which others are aligned: of the embedded ones, `rms` fits most others best. */
-function openReferenceVoice(): Reference {
+function openReference(): Reference {
   const voices = openEmbeddedVoices({ sampleRate: 16_000 });
   const reference = voices.forCharacter({ flite: { id: 'rms' }, espeak: { id: 'en' } });
   return { ...reference, close: () => voices.close() };

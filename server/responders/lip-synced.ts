@@ -3,7 +3,7 @@ import { durationMs } from '../../voices/audio.ts';
 import { cutChunk } from '../../voices/synthesis/cut-chunk.ts';
 import type { SpeechChunk } from '../../voices/synthesizer.ts';
 import type { Aligner } from '../../voices/visemes/aligner.ts';
-import type { PhraseMouth } from '../../voices/visemes/phrase-mouth.ts';
+import type { PhraseShapes } from '../../voices/visemes/phrase-shapes.ts';
 import { VisemesBySound } from '../../voices/visemes/visemes-by-sound.ts';
 import type { FeltPhrase, LipSync, Responder } from '../session/contract/responder.ts';
 import { followPhrases } from './script.ts';
@@ -63,7 +63,7 @@ function canHear({ frame }: SpeechChunk): boolean {
 interface Ready {
   readonly chunk: SpeechChunk;
   readonly fromMs: number;
-  readonly phrase: PhraseMouth | undefined;
+  readonly phrase: PhraseShapes | undefined;
 }
 
 /**
@@ -73,8 +73,8 @@ interface Ready {
  */
 export function alignedBy(aligner: Aligner, language?: string, { waits = false } = {}): LipSync {
   return async function* lipSync(phrases, speak) {
-    const follower = followPhrases<FeltPhrase & { readonly mouth: PhraseMouth }>();
-    const open = new Set<PhraseMouth>();
+    const follower = followPhrases<FeltPhrase & { readonly mouth: PhraseShapes }>();
+    const open = new Set<PhraseShapes>();
     async function* noted(): AsyncGenerator<FeltPhrase> {
       for await (const phrase of phrases) {
         const mouth = aligner.begin(phrase.text, language);
@@ -89,28 +89,37 @@ export function alignedBy(aligner: Aligner, language?: string, { waits = false }
       return follower.phraseOf(chunk.text).phrase?.mouth;
     });
     try {
-      for await (const { chunk, fromMs, phrase } of ahead) {
-        let [left, atMs] = [chunk, fromMs];
-        while (phrase !== undefined && durationMs(left.frame) > 0) {
-          if (waits) await phrase.settled();
-          const lengthMs = durationMs(left.frame);
-          const knownMs = Math.min(lengthMs, phrase.knownMs - atMs, mostAlignedMs);
-          const isKnown = knownMs >= Math.min(leastMs, lengthMs);
-          const pieceMs = isKnown ? wholeSlices(knownMs, lengthMs) : Math.min(mostBySoundMs, lengthMs);
-          const [piece, rest] = lengthMs - pieceMs < 1 ? [left, undefined] : cutChunk(left, pieceMs);
-          // Heard in any case, for the pieces that have to be found in the sound.
-          const heard = shapes(piece);
-          const mouth = isKnown ? phrase.between(atMs, atMs + pieceMs) : undefined;
-          yield mouth === undefined ? heard : { ...heard, mouth };
-          if (rest === undefined) break;
-          [left, atMs] = [rest, atMs + pieceMs];
-        }
-        if (phrase === undefined) yield chunk;
-      }
+      for await (const ready of ahead) yield* withShapesOf(ready, shapes, waits);
     } finally {
       for (const mouth of open) mouth.close();
     }
   };
+}
+
+/** Cuts speech into pieces whose shapes are known, and pieces whose shapes are found in their sound. */
+async function* withShapesOf(
+  { chunk, fromMs, phrase }: Ready,
+  bySound: (chunk: SpeechChunk) => SpeechChunk,
+  waits: boolean,
+): AsyncGenerator<SpeechChunk> {
+  if (phrase === undefined) return yield chunk;
+  let left: SpeechChunk | undefined = chunk;
+  let atMs = fromMs;
+  while (left !== undefined) {
+    if (waits) await phrase.settled();
+    const lengthMs = durationMs(left.frame);
+    const knownMs = Math.min(lengthMs, phrase.knownMs - atMs, mostAlignedMs);
+    const isKnown = knownMs >= Math.min(leastMs, lengthMs);
+    const pieceMs = isKnown ? wholeSlices(knownMs, lengthMs) : Math.min(mostBySoundMs, lengthMs);
+    const [piece, rest]: [SpeechChunk, SpeechChunk | undefined] =
+      lengthMs - pieceMs < 1 ? [left, undefined] : cutChunk(left, pieceMs);
+    // Heard in any case, for the pieces that have to be found in the sound.
+    const heard = bySound(piece);
+    const mouth = isKnown ? phrase.between(atMs, atMs + pieceMs) : undefined;
+    yield mouth === undefined ? heard : { ...heard, mouth };
+    left = rest;
+    atMs += pieceMs;
+  }
 }
 
 /** A piece ends where a slice does, unless its chunk ends. */
@@ -121,11 +130,11 @@ function wholeSlices(ms: number, mostMs: number): number {
 /** Reads speech ahead of its listener, and lets each phrase know its sound as it comes. */
 async function* readAhead(
   speech: AsyncIterable<SpeechChunk>,
-  phraseOf: (chunk: SpeechChunk) => PhraseMouth | undefined,
+  phraseOf: (chunk: SpeechChunk) => PhraseShapes | undefined,
 ): AsyncGenerator<Ready> {
   const iterator = speech[Symbol.asyncIterator]();
   const ready: Ready[] = [];
-  let [aheadMs, isOver, isLeft] = [0, false, false];
+  const state = { aheadMs: 0, isOver: false, isLeft: false };
   let failure: { readonly reason: unknown } | undefined;
   let change = Promise.withResolvers<void>();
   const changed = (): void => {
@@ -133,9 +142,9 @@ async function* readAhead(
     change = Promise.withResolvers<void>();
   };
   const reading = async (): Promise<void> => {
-    let phrase: PhraseMouth | undefined;
+    let phrase: PhraseShapes | undefined;
     let fromMs = 0;
-    while (!isLeft) {
+    while (!state.isLeft) {
       const next = await iterator.next();
       if (next.done === true) break;
       const chunk = next.value;
@@ -147,16 +156,16 @@ async function* readAhead(
       present?.take(chunk);
       ready.push({ chunk, fromMs, phrase: present });
       fromMs += durationMs(chunk.frame);
-      aheadMs += durationMs(chunk.frame);
+      state.aheadMs += durationMs(chunk.frame);
       changed();
-      while (aheadMs > mostAheadMs && !isLeft) await change.promise;
+      while (state.aheadMs > mostAheadMs && !state.isLeft) await change.promise;
     }
     phrase?.end();
   };
   void reading()
     .catch((reason: unknown) => (failure = { reason }))
     .finally(() => {
-      isOver = true;
+      state.isOver = true;
       changed();
     });
   try {
@@ -164,15 +173,15 @@ async function* readAhead(
       const next = ready.shift();
       if (next !== undefined) {
         yield next;
-        aheadMs -= durationMs(next.chunk.frame);
+        state.aheadMs -= durationMs(next.chunk.frame);
         changed();
-      } else if (isOver) {
+      } else if (state.isOver) {
         if (failure !== undefined) throw failure.reason;
         return;
       } else await change.promise;
     }
   } finally {
-    isLeft = true;
+    state.isLeft = true;
     changed();
     // Not awaited: a source in the middle of its work answers only when that is done.
     void iterator.return?.().catch(() => undefined);

@@ -1,5 +1,5 @@
 import type { SpeechChunk, TimedWord } from '../synthesizer.ts';
-import { mouthBetween } from '../visemes/visemes-of-phones.ts';
+import { movementBetween } from '../visemes/visemes-of-phones.ts';
 
 /** Words that begin within this time of a cut belong to what follows it: sums of milliseconds are not exact. */
 export const cutToleranceMs = 0.01;
@@ -19,14 +19,14 @@ export function cutChunk(chunk: SpeechChunk, atMs: number): [before: SpeechChunk
       frame: { ...frame, samples: frame.samples.subarray(0, sample) },
       text: text.slice(0, textAt),
       ...wordsOf(first),
-      ...(mouth === undefined ? {} : { mouth: mouthBetween(mouth, 0, atMs) }),
+      ...(mouth === undefined ? {} : { mouth: movementBetween(mouth, 0, atMs) }),
     },
     {
       ...chunk,
       frame: { ...frame, samples: frame.samples.subarray(sample), atMs: frame.atMs + atMs },
       text: text.slice(textAt),
       ...wordsOf(last.map((word) => ({ ...word, startMs: word.startMs - atMs, endMs: word.endMs - atMs }))),
-      ...(mouth === undefined ? {} : { mouth: mouthBetween(mouth, atMs) }),
+      ...(mouth === undefined ? {} : { mouth: movementBetween(mouth, atMs) }),
     },
   ];
 }

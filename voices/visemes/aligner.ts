@@ -2,7 +2,7 @@ import { concatSamples, durationMs, type AudioFrame } from '../audio.ts';
 import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
 import type { SpeechChunk, SpeechSynthesizer, TimedPhone, Voice } from '../synthesizer.ts';
 import type { Alignment } from './alignment.ts';
-import { AlignedPhrase, type PhraseMouth, type ReferenceSpeech } from './phrase-mouth.ts';
+import { AlignedPhrase, type PhraseShapes, type ReferenceSpeech } from './phrase-shapes.ts';
 
 /** What the thread is asked: to note the reference of a phrase or more of its sound, and to align what it has. */
 export interface AlignRequest {
@@ -30,7 +30,7 @@ const mostWords = 1_000;
 /** Finds the shapes of the mouth in the speech of engines that tell no sounds, with the help of a reference voice. */
 export interface Aligner {
   /** Begins to make the reference of a phrase, before its sound comes. `language`: BCP 47; default: by its script. */
-  begin(text: string, language?: string): PhraseMouth;
+  begin(text: string, language?: string): PhraseShapes;
   close(): Promise<void>;
 }
 

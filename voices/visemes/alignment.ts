@@ -119,7 +119,8 @@ export function align(reference: Float32Array, sound: Float32Array, near: Int32A
     now.fill(Infinity);
     for (let row = low; row <= high; row += 1) {
       let [best, step] = [column === 0 ? stepCost * row : (before[row] as number) + stepCost, 0];
-      for (let skip = 1; skip <= 3 && skip <= row && column > 0; skip += 1) {
+      const mostSkipped = column === 0 ? 0 : Math.min(3, row);
+      for (let skip = 1; skip <= mostSkipped; skip += 1) {
         const cost = (before[row - skip] as number) + (skip === 1 ? 0 : stepCost * (2 * skip - 3));
         if (cost < best) [best, step] = [cost, skip];
       }

@@ -60,7 +60,7 @@ function withClosures(shapes: readonly TimedViseme[], endMs: number): TimedVisem
 }
 
 /** Returns the movement from one time to another, as the movement of a sound of its own. */
-export function mouthBetween(
+export function movementBetween(
   { basis, visemes, phones }: MouthMovement,
   fromMs: number,
   toMs = Infinity,

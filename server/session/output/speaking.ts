@@ -190,12 +190,10 @@ export class Speaking {
     if (step.type === 'slice' || step.type === 'text') this.#openItem(reply, step);
     reply.note(step);
     if (step.type !== 'text' && step.type !== 'slice') return;
-    const { emit } = this.#context;
-    const { emotion, intensity } = step;
+    const [{ emit }, { emotion, intensity }] = [this.#context, step];
     if (step.type === 'text') {
       this.#tellCues(reply, reply.cues.writing(step.text));
-      emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion, intensity });
-      return;
+      return emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion, intensity });
     }
     const { text, words, block: _, ...sound } = step.slice;
     this.#tellCues(reply, reply.cues.saying(words));

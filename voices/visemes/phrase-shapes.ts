@@ -3,7 +3,7 @@ import type { MouthMovement, SpeechChunk, TimedPhone, TimedWord } from '../synth
 import type { AlignReply, AlignRequest } from './aligner.ts';
 import type { Alignment } from './alignment.ts';
 import { frameMs } from './mel-frames.ts';
-import { mouthBetween, visemesOf } from './visemes-of-phones.ts';
+import { movementBetween, visemesOf } from './visemes-of-phones.ts';
 
 /** How far from its end a sound that goes on is not aligned yet: what comes next may move it. */
 const unsureMs = 120;
@@ -18,7 +18,7 @@ const mostAtOnce = 1.25;
 /** A gap between words that is longer closes the mouth. */
 const pauseMs = 60;
 /** The mouth of one phrase. All times are milliseconds from the beginning of its sound. */
-export interface PhraseMouth {
+export interface PhraseShapes {
   /** Takes the next sound of the phrase, as it arrives. */
   take(chunk: SpeechChunk): void;
   /** All of its sound has come. */
@@ -45,7 +45,7 @@ interface PhraseParts {
 }
 
 /** Follows one phrase: by the times of its words if the engine tells them, otherwise by alignment, again and again. */
-export class AlignedPhrase implements PhraseMouth {
+export class AlignedPhrase implements PhraseShapes {
   readonly #parts: PhraseParts;
   #reference: ReferenceSpeech | undefined;
   #sampleRate = 0;
@@ -97,7 +97,7 @@ export class AlignedPhrase implements PhraseMouth {
   between(fromMs: number, toMs: number): MouthMovement | undefined {
     if (this.#mouth === undefined || toMs > this.#knownMs + 1) return undefined;
     if (this.#alignment !== undefined && !fits(this.#alignment, fromMs, toMs)) return undefined;
-    return mouthBetween(this.#mouth, fromMs, toMs);
+    return movementBetween(this.#mouth, fromMs, toMs);
   }
 
   async settled(): Promise<void> {
