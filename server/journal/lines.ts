@@ -40,6 +40,7 @@ export const worldChange = z.object({
 });
 
 const itemFacts = { id: z.string(), status: z.enum(['in_progress', 'completed', 'incomplete']) };
+const felt = { emotion: z.enum(emotions).optional(), intensity: z.number().optional() };
 const opaque = { type: z.literal('opaque'), value: z.record(z.string(), z.unknown()) };
 
 /** A message as stored in a journal, without its audio. */
@@ -47,8 +48,7 @@ const keptMessage = z.looseObject({
   ...itemFacts,
   type: z.literal('message'),
   role: z.enum(['system', 'user', 'assistant']),
-  emotion: z.enum(emotions).optional(),
-  intensity: z.number().optional(),
+  ...felt,
   speaker: speaker.optional(),
   cues: z.array(cue).optional(),
   content: z.array(
@@ -69,13 +69,7 @@ const keptMessage = z.looseObject({
 /** An item as stored in a journal. */
 const keptItem = z.discriminatedUnion('type', [
   keptMessage,
-  z.object({
-    ...itemFacts,
-    type: z.literal('call'),
-    callId: z.string(),
-    name: z.string(),
-    arguments: z.string(),
-  }),
+  z.object({ ...itemFacts, type: z.literal('call'), callId: z.string(), name: z.string(), arguments: z.string() }),
   z.object({ ...itemFacts, type: z.literal('call-output'), callId: z.string(), output: z.string() }),
   z.object({ ...itemFacts, ...opaque }),
 ]);
@@ -159,8 +153,7 @@ export const lineSchema = z.discriminatedUnion('type', [
     type: z.literal('phrase'),
     replyId: z.string(),
     text: z.string(),
-    emotion: z.enum(emotions).optional(),
-    intensity: z.number().optional(),
+    ...felt,
     before: z.string(),
     fromMs: z.number(),
   }),

@@ -83,8 +83,7 @@ export class Speaking {
   hold(): void {
     const reply = this.#current;
     if (reply === undefined) return;
-    const stops = this.#context.stopsAtOnce();
-    reply.hold(stops);
+    reply.hold(this.#context.stopsAtOnce());
     this.#context.emit({ type: 'reply-held', replyId: reply.id });
   }
 
@@ -119,12 +118,11 @@ export class Speaking {
     const reply = draft?.reply ?? new Reply(this.#context, request, trace);
     draft?.reply.trace.follow(trace);
     if (request.inConversation) reply.speculation = this.#drafts.account(draft !== undefined);
-    const { speaks } = reply;
     if (request.inConversation) this.#current = reply;
     this.#running.add(reply);
     const { inConversation, echo, maxTokens = settings().maxTokens ?? Infinity } = request;
-    const again = repeatedRequest(request, speaks);
-    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, echo, ...again });
+    const again = repeatedRequest(request, reply.speaks);
+    emit({ type: 'reply-started', replyId: reply.id, speaks: reply.speaks, inConversation, maxTokens, echo, ...again });
     const begin = (): void => void this.#run(reply, request.situation ?? (options.unclear() ? 'unclear' : undefined));
     if (draft !== undefined) draft.confirm();
     else if (options.hold) this.#waiting.set(reply, begin);
@@ -190,7 +188,8 @@ export class Speaking {
     if (step.type === 'slice' || step.type === 'text') this.#openItem(reply, step);
     reply.note(step);
     if (step.type !== 'text' && step.type !== 'slice') return;
-    const [{ emit }, { emotion, intensity }] = [this.#context, step];
+    const { emit } = this.#context;
+    const { emotion, intensity } = step;
     if (step.type === 'text') {
       this.#tellCues(reply, reply.cues.writing(step.text));
       return emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion, intensity });
