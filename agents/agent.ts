@@ -12,11 +12,12 @@ import type { Toolbox, ToolCall } from './tools.ts';
 /**
  * One part of a streamed reply. `reply-source` comes first and names the LLM, or what answers in its place. A second one
  * means that the first failed (`because`: the engine error code): drop its text that was not spoken yet, and its tool
- * calls. Tool calls come after all text. `emotion` applies to all text until the next `emotion`.
+ * calls. Tool calls come after all text. `emotion` applies to all text until the next `emotion`. `next`: the character that
+ * follows, if the text behind it is held back.
  */
 export type ReplyPart =
   | { readonly type: 'reply-source'; readonly name: string; readonly because?: string }
-  | ({ readonly type: 'text-delta'; readonly text: string } & Felt)
+  | ({ readonly type: 'text-delta'; readonly text: string; readonly next?: string | undefined } & Felt)
   /** Not spoken; placed after the text before it. */
   | ({ readonly type: 'cue' } & Cue)
   | ({ readonly type: 'tool-call' } & ToolCall)
@@ -58,6 +59,8 @@ export interface AgentOptions extends CallOptions {
   readonly circumstance?: Circumstance;
   /** Overrides the character's sampling. Ignored by reply sources that do not sample. */
   readonly sampling?: Sampling;
+  /** The beginning of this reply that was said before a restart of the server; it is repeated, not said twice. */
+  readonly heard?: string;
   /** Called with the cost so far: an aborted reply never reaches its `usage`. */
   readonly onCost?: (cost: Cost) => void;
   /** Called for each sentence that a guardrail held back. */

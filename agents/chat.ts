@@ -1,9 +1,20 @@
 import type { CallOptions } from '../voices/engine.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
+/** Clarity with which those listeners heard it that did not hear every word, by id; see `scene/hearing.ts`. */
+type HeardBy = Readonly<Record<string, number>> | undefined;
+
 /** One message, oldest first in a history. One with calls is followed by exactly one `tool` message for each. */
 export type Message =
-  | { readonly role: 'system' | 'user'; readonly text: string; readonly name?: undefined }
+  | { readonly role: 'system'; readonly text: string; readonly name?: undefined }
+  | {
+      readonly role: 'user';
+      readonly text: string;
+      readonly name?: undefined;
+      /** Name of the player who said it, if the session has several. */
+      readonly by?: string | undefined;
+      readonly heardBy?: HeardBy;
+    }
   /** `text` is empty if there was nothing but the calls. */
   | {
       readonly role: 'assistant';
@@ -11,6 +22,7 @@ export type Message =
       /** The speaker, if several characters share a scene. */
       readonly name?: string;
       readonly calls?: readonly ToolCall[];
+      readonly heardBy?: HeardBy;
     }
   /** Output of a tool call. */
   | { readonly role: 'tool'; readonly text: string; readonly callId: string; readonly name?: undefined };
@@ -45,8 +57,13 @@ export interface Sampling {
 export interface ChatSettings extends Sampling {
   readonly maxTokens?: number;
   readonly toolbox?: Toolbox;
-  /** Background work: waits until nobody else calls the model; aborted with `GaveWay` as soon as somebody does. */
+  /** Background work: waits until there is no other call of the model; aborted with `GaveWay` as soon as there is one. */
   readonly background?: boolean;
+  /**
+   * The beginning of the answer, which was said before. A model that can continue it yields it first, then the rest; any
+   * other answers afresh.
+   */
+  readonly begun?: string;
 }
 
 /** A language model: text deltas, tool calls, then one `chat-end`. Throws `EngineError`, or `signal.reason`. */

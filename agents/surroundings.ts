@@ -10,8 +10,10 @@ export interface Surroundings {
   readonly actions: readonly string[];
   /** Returns true for text in brackets that names an action on offer. */
   readonly isAction: (inside: string) => boolean;
-  /** How it stands with the user, on the axes of its card; absent if it has none. */
+  /** Its relation to the user, on the axes of its card; absent if it has none. */
   readonly relations?: readonly RelationNow[] | undefined;
+  /** Clarity with which it hears the others now, by id, from 0 to 1; 1 for those that are not named. */
+  readonly hears?: Readonly<Record<string, number>> | undefined;
   /** The reply answers an event, not the user: the character must react, or may keep silent. */
   readonly reacts?: 'must' | 'may' | undefined;
 }
@@ -54,4 +56,6 @@ export interface WorldEvent {
   readonly seenBy?: readonly string[] | undefined;
   /** Changes of feelings, by their names, and of relations, by their axes. */
   readonly feel?: Readonly<Record<string, number>> | undefined;
+  /** Id of the player to whom relations change, as a speaker; the user if absent. */
+  readonly by?: string | undefined;
 }

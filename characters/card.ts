@@ -113,8 +113,8 @@ export const cardSchema = z.strictObject({
   /** Life so far. */
   background: ownText,
   /**
-   * The character told about itself in the second person, without its name: personality, life, main events. Recipes of
-   * papers (`rolegpt`, `speechrole`, `chatharuhi`) use it; without it the fields in the third person stand for it.
+   * The character in the second person, without its name: personality, life, main events. Recipes of
+   * papers (`rolegpt`, `speechrole`, `chatharuhi`) use it; without it they use the fields in the third person.
    */
   description2: ownText.optional(),
   relationships: z.array(z.strictObject({ name: shortText, relation: shortText })).max(100),
@@ -149,7 +149,7 @@ export const cardSchema = z.strictObject({
   directions: z.strictObject({ before: ownText.optional(), after: ownText.optional() }).optional(),
   /** Whom its words are fit for; without it they are not judged. */
   rating: z.enum(ratings).optional(),
-  /** Axes on which it stands with the user in a game, such as trust. */
+  /** Axes of its relation to the user in a game, such as trust. */
   relations: z
     .array(relationAxis)
     .max(8)
@@ -182,7 +182,7 @@ export const cardSchema = z.strictObject({
     })
     .prefault({}),
   /**
-   * `instructions`: if a session has instructions, they are all that a model is told, verbatim, and this card only
+   * `instructions`: if a session has instructions, they are the whole prompt, verbatim, and this card only
    * supplies name and voice. For benchmarks that bring their own prompts. `card` (default): instructions are a scene
    * below the character.
    */
@@ -203,12 +203,24 @@ export const cardSchema = z.strictObject({
 export type Card = z.infer<typeof cardSchema>;
 
 /**
+ * What a follow-up asks of a line that was just said: the reason, the manner, the place, the time, the persons, the
+ * duration, the feelings, what came next, or more of it.
+ */
+export const followUpKinds = ['why', 'how', 'where', 'when', 'who', 'howLong', 'feeling', 'next', 'more'] as const;
+/** One of {@link followUpKinds}. */
+export type FollowUpKind = (typeof followUpKinds)[number];
+
+const spokenReply = z.string().trim().min(1).max(320);
+
+/**
  * One line of `characters/<id>/lines.jsonl`: one to four wordings of a user message (triggers), and the character's
  * answer. Replies are written for speech: one to three short sentences, no markup, no stage directions.
  */
 export const dialoguePairSchema = z.strictObject({
   asks: z.array(shortText).min(1).max(4),
-  reply: z.string().trim().min(1).max(320),
+  reply: spokenReply,
+  /** Answers to short questions that refer to this line after it was said: "Why?", "And how did it feel?" */
+  followUps: z.partialRecord(z.enum(followUpKinds), spokenReply).optional(),
   /** BCP 47 tag, if different from the card's first language. */
   language: language.optional(),
   /** Emotion of the reply, if clear. */

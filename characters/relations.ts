@@ -7,7 +7,7 @@ export const mostRelation = 100;
 
 const value = z.number().int().min(-mostRelation).max(mostRelation);
 
-/** One way in which a character may stand with the user, such as trust, and what moves it. */
+/** One axis of a character's relation to the user, such as trust, and what changes it. */
 export const relationAxis = z.strictObject({
   /** Its name on the wire, such as `trust`. */
   axis: z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'a word in lower case, such as "trust"'),
@@ -24,7 +24,7 @@ export const relationAxis = z.strictObject({
           /** Words of an event of the game: all of them. */
           event: shortText.optional(),
           by: value,
-          /** Reason, which the game is told. */
+          /** Reason, which is sent to the game. */
           because: shortText,
         })
         .refine(({ said, event }) => said !== undefined || event !== undefined, 'a move needs "said" or "event"'),

@@ -18,7 +18,7 @@ export const environmentId = 'environment';
 /** Names that models use for the narrator, in any scene. */
 export const environmentNames: readonly string[] = ['Environment', 'Narrator', 'Narration', '旁白', '环境'];
 
-/** A line with speech in it: an action alone would leave the synthesizer nothing to say. */
+/** A line with speech in it: with only an action, the synthesizer would have nothing to say. */
 const spokenLine = z
   .string()
   .trim()
@@ -27,6 +27,30 @@ const spokenLine = z
   .refine((line) => /[\p{L}\p{N}]/u.test(line.replaceAll(/\([^)]*\)|\[[^\]]*\]|（[^）]*）|【[^】]*】/gu, '')), {
     error: 'it has no spoken text: actions and thoughts require a line',
   });
+
+const script = z.array(z.strictObject({ speaker: id, text: spokenLine })).max(20);
+
+/** The mark of an edge that a trigger of the client takes. */
+export const triggerMark = 'trigger:';
+
+/** A part of a scene, and the ways out of it. */
+const sectionSchema = z.strictObject({
+  id,
+  /** What the characters are about to do; all of them know it. `{{NAME}}`: what a trigger came with. */
+  objective: z.string().trim().min(1).max(2_000),
+  /** What one of them knows besides, by its id; with `{{NAME}}` as well. */
+  knows: z.record(id, z.string().trim().min(1).max(2_000)).default({}),
+  /** `on`: `trigger:NAME`, or a statement that the model judges after each turn. The first that holds is taken. */
+  edges: z
+    .array(z.strictObject({ on: z.string().trim().min(1).max(300), to: id }))
+    .max(16)
+    .default([]),
+  /** Lines in order from here on, if no model plays the characters; without any, those of the scene. */
+  script: script.default([]),
+});
+
+/** A section of a scene; see the schema. */
+export type Section = z.infer<typeof sectionSchema>;
 
 /** A scene file, `scenes/<id>.json`: several characters in one situation (CoSER's given circumstance). */
 export const sceneSchema = z.strictObject({
@@ -57,10 +81,9 @@ export const sceneSchema = z.strictObject({
   /** Limit of turns of characters, the narrator's included. */
   turns: z.number().int().min(1).max(20).default(20),
   /** Lines in order, used if no model plays the characters; (actions) and [thoughts] as in any performance. */
-  script: z
-    .array(z.strictObject({ speaker: id, text: spokenLine }))
-    .max(20)
-    .default([]),
+  script: script.default([]),
+  /** Its parts, of which the first is where it begins; a scene may have none. */
+  sections: z.array(sectionSchema).max(32).default([]),
 });
 
 /** A parsed scene; see the schema. */
@@ -116,6 +139,25 @@ async function readScene(file: string): Promise<Scene> {
   return parsed.data;
 }
 
+/** Returns why sections do not fit together; undefined if they do. */
+function faultIn(sections: readonly Section[], participants: ReadonlySet<string>): string | undefined {
+  const ids = new Set(sections.map((section) => section.id));
+  if (ids.size < sections.length) return 'two sections have the same id';
+  for (const { id: name, knows, edges } of sections) {
+    const stranger = Object.keys(knows).find((one) => !participants.has(one));
+    if (stranger !== undefined)
+      return `"${stranger}" knows something in the section "${name}", but is not a participant`;
+    const astray = edges.find(({ to }) => !ids.has(to));
+    if (astray !== undefined) return `an edge of the section "${name}" leads to "${astray.to}", which is no section`;
+    const badTrigger = edges.find(({ on }) => on.startsWith(triggerMark) && !/^trigger:[\w-]{1,64}$/u.test(on));
+    if (badTrigger !== undefined)
+      return `"${badTrigger.on}" of the section "${name}" is no trigger: use letters, digits, _ and -`;
+    if (new Set(edges.map(({ on }) => on)).size < edges.length)
+      return `two edges of the section "${name}" are the same`;
+  }
+  return undefined;
+}
+
 function stageOf(sceneId: string, scene: Scene, characters: ReadonlyMap<string, Character>, file: string): Character {
   const cast = scene.characters.map((part) => {
     const found = characters.get(part.id);
@@ -125,9 +167,12 @@ function stageOf(sceneId: string, scene: Scene, characters: ReadonlyMap<string, 
   const [first] = cast;
   if (first === undefined) throw new CharacterError(`${file}: it has no participants`);
   const ids = new Set([...cast.map((character) => character.id), ...(scene.environment ? [environmentId] : [])]);
-  const stranger = scene.script.find(({ speaker }) => !ids.has(speaker));
+  const scripts = [scene.script, ...scene.sections.map((section) => section.script)].flat();
+  const stranger = scripts.find(({ speaker }) => !ids.has(speaker));
   if (stranger !== undefined)
     throw new CharacterError(`${file}: "${stranger.speaker}" speaks in the script, but is not a participant`);
+  const fault = faultIn(scene.sections, ids);
+  if (fault !== undefined) throw new CharacterError(`${file}: ${fault}`);
   const { id: _id, ...plain } = first;
   const nobody = {
     ...plain,

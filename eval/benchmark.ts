@@ -49,7 +49,7 @@ export interface CheckedData extends Printed {
   readonly isComplete: boolean;
 }
 
-/** The check of a judge, ready to start: outputs of which it is known which is better. */
+/** The check of a judge, ready to start: pairs of outputs with a known better one. */
 export interface OpenedCheck extends OpenedRun {
   results(record: RunRecord): Printed & { readonly results: unknown; readonly isPassed: boolean };
 }
@@ -90,7 +90,7 @@ export interface Benchmark<Config, Run extends ReadRun> {
   exportAs(format: string, run: Run): Exported;
   /** Facts on which two runs must agree, so that their scores are comparable. */
   comparability(run: Run): Readonly<Record<string, string>>;
-  /** True if the run's scores are of a judge that nobody has checked. */
+  /** True if the judge of the run's scores was not checked. */
   isUnchecked(run: Run): boolean;
   compare(a: Run, b: Run): Printed;
   /** Agreement of a run's judge with labels of people, rows of a CSV file; absent if the benchmark has none. */
@@ -110,5 +110,5 @@ export interface Benchmark<Config, Run extends ReadRun> {
 /** Any benchmark: commands take its runs and configurations as they come, and give them back to it. */
 export type AnyBenchmark = Benchmark<unknown, ReadRun>;
 
-/** Heads tables of scores by a judge that nobody has checked. */
+/** Heading of tables of scores by an unchecked judge. */
 export const uncheckedNote = 'JUDGE NOT CHECKED: see `eval judge-check`';

@@ -27,7 +27,7 @@ export interface JobsHost {
   /** Starts `dramatis worker`; `secrets` are settings of the server that hold keys, by name. */
   startWorker(options: { readonly url: string; readonly secrets: Readonly<Record<string, string | boolean>> }): {
     readonly ended: Promise<void>;
-    /** Has it give back what it holds. */
+    /** Makes it give back its work. */
     stop(): void;
   };
 }

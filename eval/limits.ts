@@ -104,7 +104,7 @@ export interface EndpointParts {
   readonly random: () => number;
 }
 
-/** The system under test answered with a stand-in for its LLM: a failure of the system, never an answer to score. */
+/** A fallback answered instead of the LLM of the system under test: a failure of the system, never an answer to score. */
 export class AgentFallback extends Error {
   override readonly name = 'AgentFallback';
   readonly code = 'agent_fallback';
@@ -114,7 +114,7 @@ export class AgentFallback extends Error {
   /** `reason` as in `Answer.fallback`. */
   constructor(where: string, reason: string) {
     const advice = 'Check its LLM, or score such replies with --allow-fallback.';
-    super(`${where}: the system answered with a stand-in for its LLM (${reason}). ${advice}`);
+    super(`${where}: a fallback answered instead of the LLM of the system (${reason}). ${advice}`);
     this.retryable = reason !== 'retrieval';
   }
 }

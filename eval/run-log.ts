@@ -102,7 +102,7 @@ export async function readRunLog(file: string): Promise<RunRecord> {
   return state.finish(file);
 }
 
-/** Reads the first line of a log alone. */
+/** Reads only the first line of a log. */
 export async function readRunHeader(file: string): Promise<RunHeader> {
   const handle = await openToRead(file);
   const state = new RecordBuilder();
@@ -172,7 +172,7 @@ class RecordBuilder {
     if (this.#header === undefined)
       throw new EvalError(
         'log',
-        `${file} lacks its first line, the configuration. Start the run again in another folder.`,
+        `${file} has no configuration in its first line. Start the run again in another folder.`,
       );
     return {
       header: this.#header,

@@ -23,7 +23,7 @@ const enoughClusters = 10;
 /** A note for tables whose intervals come from few clusters, such as 7 roles; none if there are enough, or no intervals. */
 export function fewClustersNote(clusters: number, unit: string): string[] {
   if (clusters < leastClusters || clusters >= enoughClusters) return [];
-  return [`Intervals come from ${clusters} ${unit} alone: they are narrower than the truth.`];
+  return [`Intervals come from only ${clusters} ${unit}: they are too narrow.`];
 }
 
 /**

@@ -25,7 +25,10 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
 };
 
 // Caches compiled code, which saves a third of the start time of most commands. An empty variable counts as unset.
-enableCompileCache(path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'dramatis'));
+const codeCache = path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'dramatis');
+enableCompileCache(codeCache);
+// Threads and child processes read the variable only.
+process.env['NODE_COMPILE_CACHE'] ||= codeCache;
 
 async function main(): Promise<number> {
   const [name, ...args] = process.argv.slice(2);
@@ -49,7 +52,7 @@ async function main(): Promise<number> {
   }
 }
 
-// A reader that stops early, such as `head`, is no fault: what it does not want is dropped.
+// A reader that stops early, such as `head`, is no error: the rest of the output is dropped.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (fault: NodeJS.ErrnoException) => {
     if (fault.code !== 'EPIPE') throw fault;

@@ -92,7 +92,8 @@ function isTable(file: string): boolean {
 }
 
 /** Words and names that terms of `server/GLOSSARY.md` have replaced; strings and Markdown included. */
-const replacedWords = /\b(?:anew|lest|thereof|therein|hitherto|whoever|whomever|be it that)\b/i;
+const replacedWords =
+  /\b(?:anew|lest|thereof|therein|hitherto|heretofore|whoever|whomever|whereby|wherein|whereof|whereupon|thence|albeit|whilst|beforehand|forthwith|naught|be it that|for want of|in lieu of|became of|stands in for|stood in for|as it stands|hears of|takes nobody|(?:are|client is|session is|model is|user is) told)\b/i;
 const replacedNames =
   /\b\w*(?:Ear|Mouth|Lobby|Shelf|Door|Company|Unsettled|SoundBefore|SaidLines|Upkeep|Thinker|Remark|Meanings)s?\b/;
 
@@ -220,7 +221,7 @@ describe('the architecture', () => {
     expect(readmes.filter((file) => linesOf(file) > 60)).toEqual([]);
   });
 
-  it('tells in the READMEs of folders only of files that are there', () => {
+  it('names only existing files in the READMEs of folders', () => {
     const gone = readmes.flatMap((readme) => {
       const named = [...read(readme).matchAll(/`(?:\.{1,2}\/)*([\w./-]+\.[jt]s)`/g)].map((match) => match[1] ?? '');
       const isThere = (name: string): boolean => files.some((file) => `/${file}`.endsWith(`/${name}`));

@@ -91,7 +91,7 @@ describe('the README and the pages it leads to', () => {
     expect(readme).toContain(`(${page}`);
   });
 
-  it.each(everyPage)('links to what is there: %s', (page) => {
+  it.each(everyPage)('links only to existing files and headings: %s', (page) => {
     const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
     for (const [whole, file = '', anchor] of links) {
       const target = file === '' ? page : path.join(path.dirname(page), file);
@@ -123,7 +123,7 @@ describe('the README and the pages it leads to', () => {
     expect(tableKeys('README.md', 'Commands')).toEqual(Object.keys(commandHelp));
   });
 
-  it('tells of every kind of engine what it is, how it is reached, what it can, its licence, and what was verified', () => {
+  it('states for every kind of engine its model, protocol, features, licence, and what was verified', () => {
     const head = '| kind | what | transport | clones | streams | languages | licence | verified, and how |';
     const kinds = [recognizerKinds, synthesizerKinds, omniKinds, chatKinds].flatMap((each) => Object.keys(each));
     const rows = rowsOf(head);
@@ -133,14 +133,14 @@ describe('the README and the pages it leads to', () => {
     for (const row of rows) expect([row[0], row.filter((cell) => cell !== '').length]).toEqual([row[0], 8]);
   });
 
-  it('tells of every dialect of speech its server, what it can, and its licence', () => {
+  it('states for every speech dialect its server, features and licence', () => {
     const rows = rowsOf('| `openai-speech` dialect | server | clones | streams | licence |');
     const told = rows.flatMap(([names = '']) => names.replaceAll('`', '').split(', '));
     expect(told.toSorted()).toEqual(Object.keys(speechDialects).toSorted());
     for (const row of rows) expect([row[0], row.filter((cell) => cell !== '').length]).toEqual([row[0], 5]);
   });
 
-  it('has a glossary in which each term stands once, with files and folders that are there', () => {
+  it('has a glossary that lists each term once, with existing files and folders', () => {
     const rows = read('server/GLOSSARY.md')
       .split('\n')
       .filter((line) => /^\| (?!term|---)/.test(line))
@@ -159,7 +159,7 @@ describe('the README and the pages it leads to', () => {
     expect(tableKeys('DEPENDENCIES.md', 'Packages').toSorted()).toEqual(Object.keys(all).toSorted());
   });
 
-  it('tells the licence of every dependency, and that the ffmpeg builds are GPL', () => {
+  it('states the licence of every dependency, and that the ffmpeg builds are GPL', () => {
     const rows = [...read('DEPENDENCIES.md').matchAll(/^\| `([^`]+)` \| ([^|]+) \| [^|]+ \|$/gm)];
     const installed = rows.flatMap(([, name = '', told = '']) => {
       const manifest = path.join('node_modules', name, 'package.json');

@@ -4,11 +4,13 @@ import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { startServer } from '../server/app/serve.ts';
 import { readConfig } from '../server/config/config.ts';
+import { openSample, recordClip, serveSample, writeClip } from './client/games/avatar-clip.ts';
 import { openBrowser } from './fakes/network/browser.ts';
 
 /**
  * Pictures of the page, taken in Chromium. `npm run pictures` writes the README's; `npm run pictures -- FOLDER` writes
- * every view in every size and theme into the folder, to be looked at; `-- FOLDER portrait` in one of them.
+ * every view in every size and theme into the folder, to be looked at; `-- FOLDER portrait` in one of them; `-- FOLDER
+ * avatar` the frames of a clip of the web avatar.
  */
 
 const shapes = [
@@ -19,17 +21,25 @@ const shapes = [
 ] as const;
 
 const [folder, ...wanted] = process.argv.slice(2);
+const sample = await serveSample();
 const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-pictures-'));
 const server = await startServer(
-  readConfig({ flags: { port: '0', logLevel: 'error', dataDir, memory: true }, environment: {} }),
+  readConfig({
+    flags: { port: '0', logLevel: 'error', dataDir, memory: true, allowedOrigins: sample.url },
+    environment: {},
+  }),
 );
-const browser = await openBrowser();
+const browser = await openBrowser(undefined, ['--enable-unsafe-swiftshader']);
 try {
   if (folder === undefined) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
     await talk(page);
     await page.locator('#text').blur();
     await page.screenshot({ path: path.resolve(import.meta.dirname, '../page.png') });
+  } else if (wanted.includes('avatar')) {
+    const page = await browser.newPage();
+    await openSample(page, sample, server.url);
+    await writeClip(await recordClip(page), folder);
   } else {
     await mkdir(folder, { recursive: true });
     const taken = shapes.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
@@ -43,6 +53,7 @@ try {
   }
 } finally {
   await browser.close();
+  sample.close();
   await server.close();
   await rm(dataDir, { recursive: true, force: true });
 }

@@ -161,6 +161,7 @@ describe('the examples in the documentation', () => {
       'DRAMATIS_SIMULATED_SEEDS',
       'DRAMATIS_TEST_SEED',
       'DRAMATIS_TEST_KILLS',
+      'DRAMATIS_TEST_HOSTILE_CASES',
     ]);
     const unknown = pages.flatMap((page) =>
       [...read(page).matchAll(/\bDRAMATIS_[A-Z0-9_]*[A-Z0-9]\b/g)]

@@ -5,7 +5,7 @@ export interface CallOptions {
 
 /** Optional lifecycle methods of an engine. The engine must work without any of them being called. */
 export interface EngineLifecycle {
-  /** Cheap check if the engine could serve now: says what it found, or throws an `EngineError` with the remedy. */
+  /** Cheap check if the engine could serve now: returns what it found, or throws an `EngineError` with the remedy. */
   check?(options: CallOptions): Promise<string>;
   /** Warms up, so that the first call is as fast as later ones. */
   warm?(options: CallOptions): Promise<void>;
@@ -14,7 +14,7 @@ export interface EngineLifecycle {
 
 /**
  * `ENGINE_REFUSED`: the engine rejected this input. `ENGINE_MISSING`: the engine or its weights are not installed.
- * `ENGINE_NOT_RECORDED`: a cassette is played that has no answer to this input; nothing may stand in for it.
+ * `ENGINE_NOT_RECORDED`: a cassette is played that has no answer to this input; no other answer may be used.
  */
 export type EngineErrorCode =
   | 'ENGINE_UNAVAILABLE'

@@ -10,5 +10,5 @@ export const maxPhraseCharacters = 400;
  */
 export const lookBackCharacters = 40;
 
-/** Characters after a place that decide whether markup begins there: the longest link, and what follows it. */
+/** Characters after a place that decide whether markup begins there: the longest link, and the text after it. */
 export const lookAheadCharacters = 800;

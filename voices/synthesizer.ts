@@ -75,7 +75,7 @@ export interface TimedViseme {
 export interface MouthMovement {
   /**
    * Source of the times: the engine itself; its times of the words, within which sounds are shared out; a reference voice
-   * that was aligned with the sound; or the sound alone, which tells no phones.
+   * that was aligned with the sound; or the audio alone, which gives no phones.
    */
   readonly basis: 'engine' | 'words' | 'aligned' | 'sound';
   readonly visemes: readonly TimedViseme[];
@@ -98,9 +98,9 @@ export interface SpeechChunk {
   readonly frame: AudioFrame;
   readonly text: string;
   readonly words?: readonly TimedWord[];
-  /** Set if the engine itself told the times of the words; otherwise they are estimates. */
+  /** Set if the engine itself reported the times of the words; otherwise they are estimates. */
   readonly wordsAreExact?: true;
-  /** Absent if the engine tells no times of its sounds. */
+  /** Absent if the engine reports no times of its phones. */
   readonly mouth?: MouthMovement;
 }
 
@@ -113,7 +113,7 @@ export interface SpeechSynthesizer {
   readonly sampleRate: number;
   /** BCP 47 primary tags. */
   readonly languages: readonly string[];
-  /** Set if a phrase has the same samples in every call and in every process, whatever comes before it. */
-  readonly isRepeatable?: true | undefined;
+  /** Returns true if the phrase has the same samples in every call with these options, in every process and after any speech. */
+  isRepeatable?(phrase: Phrase, options: Pick<SpeakOptions, 'voice' | 'language' | 'seed'>): boolean;
   speak(phrases: AsyncIterable<Phrase>, options: SpeakOptions): AsyncIterable<SpeechChunk>;
 }

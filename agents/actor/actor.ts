@@ -63,6 +63,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         ...(temperature === undefined ? {} : { temperature }),
         ...sampling,
         maxTokens: longest,
+        ...begunBy(options, recipe),
         ...(toolbox === undefined ? {} : { toolbox }),
       };
       const costAt = costMeter(prompt);
@@ -82,6 +83,12 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       }
     },
   };
+}
+
+/** The beginning of a reply, for the model to continue. Recipes with their own notation write something else. */
+function begunBy({ heard = '', circumstance }: AgentOptions, recipe: RecipeName | undefined): { begun?: string } {
+  const isPlain = circumstance === undefined && recipe !== 'chatharuhi' && recipe !== 'coser';
+  return isPlain && heard.trim() !== '' ? { begun: heard.trimEnd() } : {};
 }
 
 /** Builds the prompt of a reply with the recipe of the call, otherwise with the agent's. */

@@ -58,7 +58,7 @@ function languageOfLine(character: Character, { reply, language }: DialoguePair,
   return isOther ? [...wrongTag, contradiction(where, `is not in ${tag}: "${shortened(reply)}"`)] : wrongTag;
 }
 
-/** Repeated triggers and replies, as notes: only a reader can tell whether two answers contradict each other. */
+/** Repeated triggers and replies, as notes: only a reader can judge whether two answers contradict each other. */
 function duplicates(lines: readonly DialoguePair[]): Finding[] {
   const asks = new Map<string, number>();
   const replies = new Map<string, number>();

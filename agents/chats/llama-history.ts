@@ -31,7 +31,7 @@ export function llamaHistory(messages: readonly Message[]): ChatHistoryItem[] {
   return history;
 }
 
-/** The functions offered to the model. A choice of one function offers that alone; a call cannot be forced. */
+/** The functions offered to the model. If one function is chosen, only that is offered; a call cannot be forced. */
 export function llamaFunctions(toolbox: Toolbox | undefined): ChatModelFunctions | undefined {
   if (toolbox === undefined || toolbox.choice === 'none') return undefined;
   const { choice } = toolbox;

@@ -40,7 +40,7 @@ export function isRefusal(cause: unknown): cause is APIError {
 /** Returns the optional parameter that a 400 complains about. */
 export function declinedParameter<Name extends string>(cause: unknown, optional: readonly Name[]): Name | undefined {
   if (!isRefusal(cause)) return undefined;
-  // Only OpenAI fills `param`; vLLM and others name the parameter in the text alone.
+  // Only OpenAI fills `param`; vLLM and others name the parameter only in the text.
   return (
     optional.find((name) => cause.param?.split('.')[0] === name) ??
     optional.find((name) => cause.message.includes(name))

@@ -9,6 +9,7 @@ import { brokenOff } from '../../voices/calls/http-faults.ts';
 import { checkOpenaiModel } from '../../voices/calls/openai-models.ts';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import type { ChatEnd, ChatModel, ChatPart, ChatSettings, Message } from '../chat.ts';
+import { continuations, continuingBody, openContinuing, withBeginning, type Continuation } from './continuation.ts';
 import { declinedParameter, faultOf, isRefusal, notAStream } from './openai-chat-faults.ts';
 import { spokenText } from './spoken-text.ts';
 import { callCollector, toolFields, wireMessage } from './tool-calls.ts';
@@ -26,6 +27,8 @@ export interface OpenaiChatOptions {
   readonly stallTimeoutMs?: number;
   /** Further fields of the request body, such as `stop`. */
   readonly extra?: Readonly<Record<string, unknown>>;
+  /** The server's way to continue a message of the assistant. Default: found by its host and its list of models. */
+  readonly continues?: Continuation | 'never' | undefined;
   /** Setting names for error messages; the environment variables by default. */
   readonly settingNames?: SettingNames;
 }
@@ -36,6 +39,8 @@ const settings = z.strictObject({
   model: z.string().min(1),
   /** Further fields of the request body, such as `{"stop": ["<|eot_id|>"]}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
+  /** The server's way to continue a reply that a restart has cut. Default: found for vLLM, SGLang, llama.cpp, Mistral, DeepSeek. */
+  continues: z.enum([...continuations, 'never']).optional(),
 });
 
 export type OpenaiChatSettings = z.infer<typeof settings>;
@@ -75,34 +80,25 @@ const optionalParameters = [
 /** Streams; an abort closes the connection at once. A call that fails before its first token may be retried once. */
 export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
   const { model, firstTokenTimeoutMs = 15_000, stallTimeoutMs = 10_000 } = options;
-  const client = new OpenAI({
-    baseURL: options.baseUrl,
-    // The SDK requires a key; local servers ignore it.
-    apiKey: options.apiKey === undefined || options.apiKey === '' ? 'none' : options.apiKey,
-    // Null, so that the SDK does not read them from the environment.
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    maxRetries: 0,
-    logLevel: 'off',
-  });
+  const client = clientOf(options);
   const declined = new Set<string>();
+  const continuing = openContinuing(client, options.continues);
 
   return {
     name: model,
     async *chat(messages, wanted) {
       let call = wanted;
       let retried = false;
+      let how = wanted.begun === undefined ? undefined : await continuing.wayFor(wanted);
       for (;;) {
         call.signal.throwIfAborted();
         let begun = false;
-        const body = requestBody(options, messages, call, declined);
+        const whole = requestBody(options, messages, call, declined);
+        const body = how === undefined ? whole : continuingBody(whole, wanted.begun ?? '', how);
         try {
-          for await (const part of streamOnce(client, body, call, {
-            ...options,
-            firstTokenTimeoutMs,
-            stallTimeoutMs,
-          })) {
+          const sent = how === undefined ? { ...call, begun: undefined } : call;
+          const made = streamOnce(client, body, sent, { ...options, firstTokenTimeoutMs, stallTimeoutMs });
+          for await (const part of how === undefined ? made : withBeginning(made, wanted.begun ?? '')) {
             begun = true;
             yield part;
           }
@@ -116,6 +112,11 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
           );
           if (parameter !== undefined) {
             declined.add(parameter);
+            continue;
+          }
+          if (how !== undefined && isRefusal(cause)) {
+            continuing.decline();
+            how = undefined;
             continue;
           }
           // The model does not support tools, or rejects a schema: go on without tools.
@@ -135,6 +136,20 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
       }
     },
   };
+}
+
+function clientOf(options: OpenaiChatOptions): OpenAI {
+  return new OpenAI({
+    baseURL: options.baseUrl,
+    // The SDK requires a key; local servers ignore it.
+    apiKey: options.apiKey === undefined || options.apiKey === '' ? 'none' : options.apiKey,
+    // Null, so that the SDK does not read them from the environment.
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    logLevel: 'off',
+  });
 }
 
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
@@ -170,12 +185,12 @@ function requestBody(
 async function* streamOnce(
   client: OpenAI,
   body: Body,
-  call: CallOptions & ChatSettings,
+  call: CallOptions & Omit<ChatSettings, 'begun'> & { readonly begun?: string | undefined },
   limits: OpenaiChatOptions & { readonly firstTokenTimeoutMs: number; readonly stallTimeoutMs: number },
 ): AsyncGenerator<ChatPart> {
   const watch = new Watch(body.model, limits.firstTokenTimeoutMs);
   const signal = AbortSignal.any([call.signal, watch.signal]);
-  const spoken = spokenText();
+  const spoken = spokenText({ continues: call.begun !== undefined });
   const collector = callCollector(call.toolbox);
   let usage = { inputTokens: 0, outputTokens: 0 };
   let finish: string | undefined;
@@ -214,7 +229,7 @@ async function* streamOnce(
   }
 }
 
-/** Watchdog: aborts a request with an `EngineError` on timeout, and when nobody reads it any more. */
+/** Watchdog: aborts a request with an `EngineError` on timeout, and when it is no longer read. */
 class Watch {
   readonly #model: string;
   readonly #controller = new AbortController();

@@ -11,13 +11,14 @@ const tags = [...hiddenOpens, ...dropped, ...controls];
 
 /**
  * Removes `<think>…</think>` blocks and the like, and everything from a leaked control token such as `<|eot_id|>` or
- * `[/INST]` on. Text that may be the start of a tag is held back until that is decided.
+ * `[/INST]` on. Text that may be the start of a tag is held back until that is decided. Leading space is removed, unless the
+ * text continues another one.
  */
-export function spokenText(): EndingFilter {
+export function spokenText({ continues = false } = {}): EndingFilter {
   let held = '';
   let hiddenUntil: string | undefined;
   let ended = false;
-  let spokeAlready = false;
+  let spokeAlready = continues;
 
   const take = (): string => {
     let spoken = '';

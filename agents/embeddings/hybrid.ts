@@ -9,7 +9,7 @@ import { openEmbeddingIndex } from './embedding-index.ts';
 export interface Hybrid {
   /** Computes the embedding of every text, once; rejects if the embedder fails. Searches do not wait for it. */
   prepare(embedder: Pick<Embedder, 'embed'>, options: CallOptions): Promise<void>;
-  /** Searches by words alone until the embeddings are ready, or if `point` (the query's embedding) is absent. */
+  /** Searches only by words until the embeddings are ready, or if `point` (the query's embedding) is absent. */
   search(query: string, count: number, embedding?: Float32Array): readonly Ranked[];
 }
 

@@ -10,7 +10,8 @@ const longestSentence = 600;
 
 /** Text released clause by clause. */
 export interface Clauses<Part> {
-  add(part: Part): Part[];
+  /** A clause that begins behind another announces itself: its white space and first character, as `next`, come at once. */
+  add(part: Part): (Part & { readonly next?: string })[];
   rest(): Part[];
   /** The violation that stopped the text; nothing is released after it. */
   readonly violation: Violation | undefined;
@@ -22,6 +23,7 @@ export function openClauses<Part extends { readonly text: string }>(guard: Guard
   let heldText = '';
   let sentence = '';
   let violation: Violation | undefined;
+  let hasSpoken = false;
   const letOut = (): Part[] => {
     violation ??= guard((sentence + heldText).trim());
     if (violation !== undefined) return [];
@@ -29,7 +31,19 @@ export function openClauses<Part extends { readonly text: string }>(guard: Guard
     const parts = held;
     held = [];
     heldText = '';
+    hasSpoken ||= parts.length > 0;
     return parts;
+  };
+  /** Takes the white space off a part that follows a clause, so that the clause is known to have ended. */
+  const split = (part: Part): { readonly gap?: Part & { readonly next: string }; readonly rest: Part } => {
+    const text = part.text.trimStart();
+    if (!hasSpoken || held.length > 0 || text === '') return { rest: part };
+    const gap = part.text.slice(0, part.text.length - text.length);
+    if (sentence !== '') sentence += gap;
+    return {
+      gap: { ...part, text: gap, next: String.fromCodePoint(text.codePointAt(0) ?? 32) },
+      rest: { ...part, text },
+    };
   };
   return {
     get violation() {
@@ -37,10 +51,12 @@ export function openClauses<Part extends { readonly text: string }>(guard: Guard
     },
     add(part) {
       if (violation !== undefined) return [];
-      held.push(part);
-      heldText += part.text;
+      const { gap, rest } = split(part);
+      held.push(rest);
+      heldText += rest.text;
       const isClause = /[,;:.!?—，；：。！？、\n]["”’」』)]*\s*$/u.test(heldText);
-      return (isClause && !isOpener(heldText)) || heldText.length >= longestClause ? letOut() : [];
+      const out = (isClause && !isOpener(heldText)) || heldText.length >= longestClause ? letOut() : [];
+      return gap === undefined ? out : [gap, ...out];
     },
     rest: () => (violation === undefined && held.length > 0 ? letOut() : []),
   };

@@ -2,7 +2,7 @@ import type { Rating } from '../../characters/rating.ts';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import { isBeyond, wordsBeyond, type AllowedFrom, type ContentCategory } from './content-words.ts';
 
-/** A model that tells which categories a text is of. Throws `EngineError`. */
+/** A model that returns the categories of a text. Throws `EngineError`. */
 export interface Moderation {
   readonly name: string;
   categoriesOf(text: string, options: CallOptions): Promise<readonly ContentCategory[]>;
@@ -24,7 +24,7 @@ const allowedFrom: Readonly<Record<ContentCategory, AllowedFrom>> = {
   profanity: 'teen',
 };
 
-/** Judges by our word list, then by a model if there is one. If that fails, the word list decides alone. */
+/** Judges by our word list, then by a model if there is one. If that fails, only the word list decides. */
 export function contentJudge(
   moderation?: Moderation,
   onFault: (fault: EngineError) => void = () => undefined,

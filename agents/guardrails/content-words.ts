@@ -19,7 +19,7 @@ export type ContentCategory = (typeof contentCategories)[number];
 export type AllowedFrom = Exclude<Rating, 'everyone'> | 'never';
 
 /**
- * Plain words, English and Chinese: what a word list can find, and no more. Crime, death and anger are the matter of
+ * Plain words, English and Chinese: only what a word list can find. Crime, death and anger are the subject of
  * stories, so only what is graphic, explicit or a slur counts.
  */
 const words: readonly (readonly [ContentCategory, AllowedFrom, RegExp])[] = [

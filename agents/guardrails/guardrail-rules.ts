@@ -11,7 +11,7 @@ import { openStyle } from './style-drift.ts';
 /** Checks one sentence of a reply before it is spoken; undefined if it passes. */
 export type GuardrailCheck = (sentence: string) => Violation | undefined;
 
-/** A user who earnestly asks whether they talk to a human may be told the truth; see the rules of the persona. */
+/** If a user seriously asks whether they talk to a human, the character may say the truth; see the rules of the persona. */
 const asksForTruth =
   /\b(?:are|r) (?:you|u) (?:really |actually )?(?:an? )?(?:ai|bot|robot|machine|real|human|computer|program)\b|\b(?:am i|are we) (?:talking|speaking) (?:to|with) (?:an? )?(?:ai|bot|machine|human|real)\b|你是(?:不是)?(?:真人|机器人|人工智能|AI|程序)/iu;
 

@@ -15,7 +15,7 @@ const attempts = 2;
 
 /**
  * Guardrail around an agent: releases a clause only after it was checked. A sentence with a violation is not spoken;
- * the model is told what was wrong and continues from what was said, once. After a second violation one of the card's
+ * the model gets a correction and continues after the spoken part, once. After a second violation one of the card's
  * evasions completes the turn. `recipe` is the agent's own; only the default recipe is guarded, and every character in
  * a scene. Adds no latency beyond the end of a clause, which the synthesizer waits for anyhow.
  */
@@ -78,12 +78,11 @@ async function* oneAttempt(
     talk.cost = cost;
     options.onCost?.(sum(before, cost));
   };
+  // What was heard before is told by the correction, too.
+  const { heard: _heard, ...again } = options;
   for await (const part of agent.reply(
     isFirst ? history : [...history, ...correctionOf(agent.character, talk.violation, talk.told)],
-    {
-      ...options,
-      onCost,
-    },
+    { ...(isFirst ? options : again), onCost },
   )) {
     if (part.type === 'reply-source') {
       if (isFirst) yield part;

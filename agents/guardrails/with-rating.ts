@@ -102,7 +102,7 @@ function remembering({ rating, judge, known }: RatingParts) {
   };
 }
 
-/** The options of the agent: with the memories that may be told, and a note of what the reply costs. */
+/** The options of the agent: with the memories that may be mentioned, and a note of what the reply costs. */
 function knowing(options: AgentOptions, memories: readonly string[], cost: { now: Cost }): AgentOptions {
   return {
     ...options,
@@ -126,7 +126,7 @@ async function* watch(
   let before = '';
   const settle = async (): Promise<ContentCategory | undefined> => {
     const found = clause.trim() === '' ? undefined : await judge((before + clause).trim());
-    // Words may stand on both sides of a comma; whole sentences are by themselves.
+    // A comma may have words on both sides; whole sentences are checked alone.
     before = /[.!?。！？\n]["”’」』)]*\s*$/u.test(clause) ? '' : (before + clause).slice(-longestClause);
     clause = '';
     return found;

@@ -33,7 +33,7 @@ export async function askForJson<Answer>(model: ChatModel, question: Question<An
     const parsed = schema.safeParse(jsonIn(answer));
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
-    wrong = `Your last answer was of no use: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}.`;
+    wrong = `Your last answer could not be used: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}.`;
   }
   throw new EngineError(model.name, 'ENGINE_BAD_REPLY', `no usable JSON in ${attempts} answers. Use a larger model.`);
 }

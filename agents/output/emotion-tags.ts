@@ -89,7 +89,7 @@ const degreePatterns = degrees.map(
   ([intensity, words]) => [intensity, new RegExp(`^(?:${words})\\s*(?=\\p{L})`, 'u')] as const,
 );
 
-/** Returns the emotion that a tag names, with its intensity if a word tells that; or undefined. */
+/** Returns the emotion that a tag names, with its intensity if a word states it; or undefined. */
 export function emotionNamed(words: string): Felt | undefined {
   const said = words.trim().toLowerCase();
   const emotion = byName.get(said);

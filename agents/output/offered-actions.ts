@@ -184,7 +184,7 @@ function valueOf(
   return isIn && (type === 'number' || Number.isInteger(number)) ? number : undefined;
 }
 
-/** Returns what an action may be done to. One that some object names is possible with those that name it alone. */
+/** Returns the possible targets of an action. If some object names the action, only objects that name it are possible. */
 function allowedFor({ name, target }: OfferedAction, all: readonly Target[]): Target[] {
   const isNamed = all.some(({ can }) => can?.includes(name) === true);
   return all.filter(

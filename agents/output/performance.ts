@@ -20,8 +20,8 @@ export type PerformancePart =
   | ({ readonly type: 'cue' } & Cue);
 
 /**
- * Convention of the script. `marked`: the model was told to put thoughts in square brackets and actions in parentheses,
- * so every bracket counts. `spoken`: it was told to write speech alone, so only brackets between sentences that look
+ * Convention of the script. `marked`: the model was asked to put thoughts in square brackets and actions in parentheses,
+ * so every bracket counts. `spoken`: it was asked to write only speech, so only brackets between sentences that look
  * like a stage direction count.
  */
 export type ScriptForm = 'marked' | 'spoken';

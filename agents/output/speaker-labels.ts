@@ -76,7 +76,7 @@ export function speakerLabelFilter(
   };
 }
 
-/** The same for a model told to write `Name:「…」`, as ChatHaruhi does: removes the quotes, too. */
+/** The same for a model that was asked to write `Name:「…」`, as ChatHaruhi does: removes the quotes, too. */
 export function quotedWords(words: EndingFilter): EndingFilter {
   return { ...words, add: (delta) => words.add(delta.replaceAll(/[「」]/gu, '')) };
 }

@@ -17,7 +17,7 @@ const line = /^@@(@*)\s*([a-z_]+)\s*(.*)$/u;
 /**
  * Splits an entry's content into decorators and text. An unknown decorator is replaced by its fallback, the line with
  * one more `@` that follows it, or dropped if there is none, as the specification asks. Placement (`depth`, `role`,
- * `position`) is decided by our prompt alone: triggered entries stand in the notes before the last user message.
+ * `position`) is decided only by our prompt: triggered entries are in the notes before the last user message.
  */
 export function decoratorsOf(content: string): { readonly decorators: Decorators; readonly content: string } {
   const lines = content.split('\n');

@@ -16,7 +16,7 @@ export interface PackMatches {
   readonly experiences: readonly string[];
 }
 
-/** Undefined if the embedder is not ready, fails or is late: the caller then matches by words alone. */
+/** Undefined if the embedder is not ready, fails or is late: the caller then matches only by words. */
 export type FindPackMatches = (userMessage: string, options: CallOptions) => Promise<PackMatches | undefined>;
 
 /** Matches of the last user message, if they are available in time. */

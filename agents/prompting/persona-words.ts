@@ -14,7 +14,7 @@ export function withoutNotesTags(text: string): string {
 
 const tags = emotions.map((each) => `[${each}]`).join(' ');
 
-/** All wording of ours in a prompt, in English; the card's own text stands between. */
+/** All wording of ours in a prompt, in English; the card's own text is inserted between. */
 const english = {
   isChinese: false,
   youAre: (name: string, identity: string) =>

@@ -31,7 +31,7 @@ function writePersona(character: Character): string {
         .join('\n'),
     ],
     [headings.place, character.scenario ?? ''],
-    // Directions come from the card's author, so our rules stand after them.
+    // Directions come from the card's author, so our rules come after them.
     [headings.maker, [directions?.before, directions?.after].filter(Boolean).join('\n')],
   ];
   return [

@@ -32,7 +32,7 @@ export interface PromptSettings {
  * Builds the messages for a chat model: one system message (persona, then scene), the conversation, and the director's
  * notes for this turn before the last user message. What changes from turn to turn comes last, so that servers can
  * reuse their prefix cache. There is one system message and strict alternation, because many chat templates refuse
- * anything else. Tool calls and their outputs stand where they were made, after the message that led to them.
+ * anything else. Tool calls and their outputs are at the place where they were made, after the message that led to them.
  */
 export function buildPrompt(
   character: Character,

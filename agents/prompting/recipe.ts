@@ -21,7 +21,7 @@ export interface RecipeSettings {
   readonly memories?: readonly string[];
   /** True if the model is offered tools. */
   readonly hasTools?: boolean;
-  /** Parts of the pack that also match the last user message by embedding; absent, words alone decide. */
+  /** Parts of the pack that also match the last user message by embedding; if absent, only words decide. */
   readonly near?: PackMatches;
   /** The character's current feelings. */
   readonly feelings?: Feelings;

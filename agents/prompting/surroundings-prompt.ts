@@ -37,7 +37,7 @@ interface PromptMessage {
 }
 
 /**
- * Adds to a prompt, whatever recipe made it: the actions on offer to the system message, which stays the same from turn
+ * Adds to the prompt of any recipe: the actions on offer to the system message, which stays the same from turn
  * to turn, and the world in front of the last user message, so that a change of it leaves the prompt that a server has
  * cached as it is.
  */

@@ -13,7 +13,7 @@ import { isChinese, nameAndWork } from './second-person.ts';
  * characters, the character's inner thoughts, and an output format with thoughts in brackets and actions in
  * parentheses; 60 words a turn, temperature 0, 512 tokens. Only text that is neither thought nor action is spoken. The
  * original retrieves experiences by embeddings (`expr3`); we use embeddings with BM25 if an embedder is configured,
- * otherwise BM25 alone.
+ * otherwise only BM25.
  */
 export const coser: Recipe = (character) => {
   const recall = recalledOf(character);

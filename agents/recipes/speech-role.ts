@@ -5,7 +5,7 @@ import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 
 /**
  * The benchmark's own recipe (SpeechRole §4, after ChatHaruhi and RoleLLM): a system prompt that asks to act like
- * somebody from some work and describes them in the second person; the conversation unchanged, no examples, the
+ * a role of a work and describes them in the second person; the conversation unchanged, no examples, the
  * server's own sampling. The benchmark's prompts also quote script lines chosen by the reference reply; a live
  * conversation has none, so `dramatis eval` sends those prompts as they are.
  */

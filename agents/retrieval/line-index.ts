@@ -1,7 +1,7 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import { searchedPart, searchTerms, isFrame } from './words.ts';
 import { openBm25 } from './bm25.ts';
-import { paraphrasesOfKey, messageKey } from './paraphrases.ts';
+import { paraphrasesOf, triggerOf, type Trigger } from './paraphrases.ts';
 
 /**
  * A line that may answer a user message, and its fit: 1 if the message is a trigger word for word, 0 if they have
@@ -54,23 +54,13 @@ function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
   };
 }
 
-interface Trigger {
-  readonly key: string;
-  readonly terms: readonly string[];
-}
-
 /** The triggers of each line with their paraphrases, except those that another line has as its own trigger. */
 function withParaphrases(pairs: readonly DialoguePair[]): Trigger[][] {
-  const asks = pairs.map((pair) =>
-    pair.asks.map((text): Trigger => {
-      const terms = searchTerms(text);
-      return { key: terms.join(' '), terms };
-    }),
-  );
+  const asks = pairs.map((pair) => pair.asks.map(triggerOf));
   const own = new Set(asks.flat().map(({ key }) => key));
   return asks.map((each) => {
-    const others = new Set(each.flatMap(({ key }) => paraphrasesOfKey(key)).filter((ask) => !own.has(messageKey(ask))));
-    return [...each, ...[...others].map((text) => ({ key: messageKey(text), terms: searchTerms(text) }))];
+    const others = each.flatMap(({ key }) => paraphrasesOf(key)).filter(({ key }) => !own.has(key));
+    return [...each, ...new Set(others)];
   });
 }
 

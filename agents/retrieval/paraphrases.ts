@@ -265,21 +265,32 @@ what did you want to be as a child | what did you want to become as a child | wh
   .split('\n')
   .map((row) => row.split('|').map((userMessage) => userMessage.trim()));
 
-const groupByMessage: ReadonlyMap<string, readonly string[]> = new Map(
-  groups.flatMap((group) => group.map((userMessage): [string, readonly string[]] => [messageKey(userMessage), group])),
-);
-
-/** Returns the paraphrases of a message, itself included; empty if none are known. */
-export function paraphrasesOf(userMessage: string): readonly string[] {
-  return paraphrasesOfKey(messageKey(userMessage));
+/** A message as retrieval sees it: its search terms, and a key made of them. */
+export interface Trigger {
+  readonly key: string;
+  readonly terms: readonly string[];
 }
 
-/** The same by the message's key. */
-export function paraphrasesOfKey(key: string): readonly string[] {
-  return groupByMessage.get(key) ?? [];
+/** Reads a message once for all later comparisons. */
+export function triggerOf(userMessage: string): Trigger {
+  const terms = searchTerms(userMessage);
+  return { key: terms.join(' '), terms };
+}
+
+/** The groups as triggers; the index of every pack uses the same ones. */
+const groupByKey: ReadonlyMap<string, readonly Trigger[]> = new Map(
+  groups.flatMap((group) => {
+    const triggers = group.map(triggerOf);
+    return triggers.map(({ key }): [string, readonly Trigger[]] => [key, triggers]);
+  }),
+);
+
+/** Returns the paraphrases of a message by its key, itself included; empty if none are known. */
+export function paraphrasesOf(key: string): readonly Trigger[] {
+  return groupByKey.get(key) ?? [];
 }
 
 /** Key of a message: the same for messages that differ only in fillers, endings and synonyms. */
 export function messageKey(userMessage: string): string {
-  return searchTerms(userMessage).join(' ');
+  return triggerOf(userMessage).key;
 }

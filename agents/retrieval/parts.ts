@@ -23,7 +23,7 @@ export function partsOf(userMessage: string): Part[] {
   });
 }
 
-/** Words that accompany what is said, and do nothing alone. */
+/** Words that accompany a message and have no meaning alone. */
 const interjection =
   /^(?:(?:oh|ah|aw+|well|so|hm+|you know|i mean|to be honest|by the way|anyway|you see|and|but|唉|啊|哦|嗯嗯|说实话|对了) ?)+$/u;
 const asks =
@@ -31,7 +31,7 @@ const asks =
 const asksChinese =
   /[吗呢么不没]$|(\p{Script=Han})不\1|啥|谁|(?<!没|没有)什么|怎么|为什么|为啥|哪|几[岁个点]|多[大少久远高重快]|是不是|有没有|会不会|能不能|可不可以|好不好|讲讲|说说|给我讲|告诉我/u;
 
-/** True for a question or a request to tell something. */
+/** True for a question or a request to say something. */
 export function isAskedIn(text: string): boolean {
   return partsOf(text).some(({ isAsked }) => isAsked);
 }

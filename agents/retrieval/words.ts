@@ -1,5 +1,5 @@
 /**
- * Characters of a message that retrieval, recall and the guardrail read: its end, which tells what is wanted now. More
+ * Characters of a message that retrieval, recall and the guardrail read: its end, which says what the user wants now. More
  * would cost every other session time, and finds nothing better.
  */
 export const maxSearchedCharacters = 2_000;

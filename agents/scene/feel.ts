@@ -133,7 +133,7 @@ export function emotionOf(feelings: Feelings): Emotion | undefined {
 }
 
 /**
- * How strong an emotion is if nothing but the character's feelings tells: from 0.5 for one that they do not show, to 1
+ * Strength of an emotion, if it is known only from the character's feelings: from 0.5 for one that they do not show, to 1
  * for one that is 8 of 10 above calm.
  */
 export function intensityOf(emotion: Emotion, feelings: Feelings): number {

@@ -104,7 +104,7 @@ function load(): ActWeights {
     return Float32Array.from(numbers, (number) => number * (scales[part] ?? 0));
   });
   if (rows === undefined || outputs === undefined || biases?.length !== acts.length)
-    throw new Error(`${modelUrl.pathname} does not hold the weights of ${acts.length} acts.`);
+    throw new Error(`${modelUrl.pathname} does not contain the weights of ${acts.length} acts.`);
   return { rows, outputs, biases };
 }
 

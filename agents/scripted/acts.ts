@@ -4,7 +4,7 @@ import { chineseForms } from './forms-chinese.ts';
 import { englishForms, type Form } from './forms.ts';
 import { isAskedIn, partsOf, type Part } from '../retrieval/parts.ts';
 
-/** Acts that end or interrupt the talk: they count wherever they stand in the message. */
+/** Acts that end or interrupt the talk: they count at any position in the message. */
 const closing: ReadonlySet<Act> = new Set(['stop', 'goodbye', 'good-night']);
 /** Acts that accompany others: "Thanks, and who are you?" */
 const light: ReadonlySet<Act> = new Set(['greeting', 'meeting', 'thanks', 'yes', 'no']);
@@ -150,7 +150,7 @@ const nameForms: readonly RegExp[] = [
   /我姓(?!什么|啥)([\p{Script=Han}]{1,2})(?=[，。,.！!；\s]|$)/u,
   /我(?:的名字)?(?:叫做|叫|名叫)(?!什么|你|他|她|我)([\p{Script=Han}·A-Za-z]{1,8}?)(?=[，。,.！!；\s]|$)/u,
   // A name before more about oneself; a word for a trade or an origin is none.
-  /我是(?![一个从在来不说想很真])([\p{Script=Han}·]{2,5}?)(?<![人师生员者家士友的了])(?=[，,](?:我|来自|从|今年|住))/u,
+  /我是(?![一个从在来不说想很真])([\p{Script=Han}·]{2,5}?)(?<![人师生员者家士友的了])(?=[，,](?:我|来自|从|在|今年|住))/u,
 ];
 
 /** Returns the name by which users introduce themselves. */
@@ -207,10 +207,21 @@ const address =
 const addressAtEnd =
   /(?<=\p{L}), *(?:my (?:(?:dear|good|young|old|little) )?(?:friend|lord|lady|queen|boy|girl|dear|man|captain|general)|sir|madam|ma['’]am|monsieur|mr|mister|captain|general|your majesty|your highness|old (?:man|chap|fellow))(?: (?!and\b|but\b)\p{L}+)?([.!]*)\s*$/iu;
 
-/** Removes the full stops of titles, an address at the end, the comma before "please", and "Is it true that". */
+/** A greeting before a question or request: recognizers may write no mark between them. */
+const greetingBefore =
+  /^((?:hello|hi|hey|good (?:day|morning|afternoon|evening))(?: (?!i\b|you\b|we\b|it\b)\p{L}+){0,2}?)\s+(?=(?:please )?(?:tell|who|what|where|when|why|how|which|do|does|did|are|is|can|could|would|will|have|may)\b)/iu;
+/** A request whose first words the recognizer missed: "about your best friend". */
+const aboutAlone = /^(?:me )?(?=about (?:your|the)\b[^,.!?]{3,40}[.!]?$)/iu;
+
+/**
+ * Removes the full stops of titles, an address at the end, the comma before "please", and "Is it true that". Puts a
+ * full stop after a greeting, and "tell me" before "about your …".
+ */
 export function withoutTitles(userMessage: string): string {
   return userMessage
     .replaceAll(titles, '$1')
+    .replace(greetingBefore, '$1. ')
+    .replace(aboutAlone, 'tell me ')
     .replace(address, '$1')
     .replace(addressAtEnd, '$1')
     .replace(/, *(please\W*)$/iu, ' $1')
@@ -240,7 +251,7 @@ export function lastQuestionOf(text: string): string {
   return (text.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? []).findLast((part) => isAskedIn(part))?.trim() ?? text;
 }
 
-/** Acts whose words stand in triggers of other acts, too. */
+/** Acts whose words also occur in triggers of other acts. */
 export const wordy: ReadonlySet<Act> = new Set([
   'yes',
   'no',

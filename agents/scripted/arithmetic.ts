@@ -36,7 +36,7 @@ export function arithmeticIn(text: string): string | undefined {
 
 const countAsked =
   /\bhow (?:many|much|far)\b|\bwhat (?:do|does|did|will|would) \p{L}+ (?:get|make|earn|pay|owe)\b|\bwhat(?:'s|’s| is) (?:that|the change|the total|it)\b|多少|几个/iu;
-/** Words that tell what becomes of two numbers, in the order in which they count. */
+/** Words that name an operation on two numbers, in order of precedence. */
 const telling: readonly (readonly [string, RegExp])[] = [
   ['÷', /\b(?:shared?|split|divided?|between|among)\b|平分|分给/iu],
   ['-', /\b(?:left|gets? off|gave|gives me|give away|change|remain(?:s|ing)?|eats?|ate|lose|lost)\b|剩|找|吃了|用掉/iu],
@@ -47,7 +47,7 @@ const telling: readonly (readonly [string, RegExp])[] = [
   ['+', /\b(?:altogether|in all|in total|together|another)\b|一共|总共/iu],
 ];
 
-/** Computes what a short story of two numbers asks for: "Four friends share thirty-six coins. How many does each get?" */
+/** Computes the answer to a short word problem with two numbers: "Four friends share thirty-six coins. How many does each get?" */
 function told(text: string): string | undefined {
   if (!countAsked.test(text) || /\ba half\b/iu.test(text)) return undefined;
   const isChinese = /\p{Script=Han}/u.test(text);

@@ -1,12 +1,11 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
-import { isSameLine } from '../retrieval/choice.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { actsOf, type HeardAct } from './acts.ts';
 import { isAskedIn } from '../retrieval/parts.ts';
-import { isMeant, isModern, refers } from './follow-up.ts';
+import { isMeant, isModern, lineSaid, refers } from './follow-up.ts';
 import {
   hitsOf,
   isKeywordOnly,
@@ -24,9 +23,9 @@ import {
 import { fill } from './moves.ts';
 import type { OwnFacts } from './own-facts.ts';
 import { kinship, shapeOf, type Shape } from './shapes.ts';
-import { stockLines } from './stock-lines.ts';
+import type { StockLines } from './stock-lines.ts';
 
-/** A user message, and what a reply without an LLM is made from. */
+/** A user message, and the data from which a reply without an LLM is made. */
 export interface Mind {
   readonly character: Character;
   /** The character's lines in this language, and their index. */
@@ -34,6 +33,8 @@ export interface Mind {
   readonly find: FindLines;
   readonly history: readonly Message[];
   readonly language: string;
+  /** Stock lines in this language. */
+  readonly stock: StockLines;
   readonly userMessage: string;
   readonly memories?: readonly string[] | undefined;
 }
@@ -106,7 +107,7 @@ export function relatedLine({
   isFresh,
 }: Situated): DialoguePair | undefined {
   const own = topicTerms(userMessage);
-  const lastLine = lines.find(({ reply }) => isSameLine(lastReply, reply));
+  const lastLine = lineSaid(lines, lastReply);
   const topicsBefore = topicTerms(before);
   const topics = new Set(topicsBefore.length > 0 ? topicsBefore : topicTerms(lastLine?.asks.join(' ') ?? ''));
   const [related] = [...find(`${before} ${userMessage}`), ...find(`${lastLine?.asks[0] ?? ''} ${userMessage}`)]
@@ -132,7 +133,7 @@ export function continuedLine(now: Situated): DialoguePair | undefined {
   const { find, before, lastReply, lines, userMessage, isFresh } = now;
   const strong = (text: string): string[] => topicTerms(text).filter((term) => !weakTopics.has(term));
   const own = strong(userMessage);
-  const lastLine = lines.find(({ reply }) => isSameLine(lastReply, reply) || lastReply.endsWith(reply));
+  const lastLine = lineSaid(lines, lastReply);
   const context = new Set(strong(`${before} ${lastLine?.asks.join(' ') ?? ''} ${lastReply}`));
   const queries = [userMessage, `${before} ${userMessage}`, `${lastLine?.asks[0] ?? ''} ${userMessage}`];
   const hits = queries
@@ -152,12 +153,12 @@ export function continuedLine(now: Situated): DialoguePair | undefined {
   return best !== undefined && best.score >= (own.length > 0 ? 1.8 : 2) ? best.pair : undefined;
 }
 
-/** "What do you think of him?" is answered by a line that tells of the subject, too. */
+/** "What do you think of him?" is also answered by a line about the subject. */
 const ofSubjectOnly = /^what do you (?:think|make) (?:of|about) ((?!me\b|it\b|that\b|this\b)[\p{L}'’ ]{2,40})\?*$/iu;
 
 /** The line that fits the message, or a message without a topic together with the one before. */
 export function fitting(now: Situated): Spoken | undefined {
-  const { find, before, userMessage, history, language, isFresh, character } = now;
+  const { find, before, userMessage, history, language, stock, isFresh, character } = now;
   const isAsked = isAskedIn(userMessage);
   const isNew = isAsked && isModern(userMessage, character);
   const least = isAsked ? leastFit : leastStatementFit;
@@ -185,7 +186,7 @@ export function fitting(now: Situated): Spoken | undefined {
   if (direct !== undefined) return direct.pair;
   const said = hits.find((hit) => !isFresh(hit));
   if (isAsked && said !== undefined && said.fit >= leastRepeatedFit && !isKeywordOnly(said, isAsked)) {
-    const lead = fill(stockLines(language).repeats, history, {});
+    const lead = fill(stock.repeats, history, {});
     return { ...said.pair, reply: `${lead}${language.startsWith('zh') ? '' : ' '}${said.pair.reply}` };
   }
   if (!isAsked || ofOthers.test(userMessage) || searchTerms(userMessage).some((term) => !isFrame(term)))
@@ -194,16 +195,16 @@ export function fitting(now: Situated): Spoken | undefined {
   return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
 }
 
-/** Messages of these shapes are answered as what they are. */
+/** Messages of these shapes are answered by their shape. */
 const personal: ReadonlySet<Shape> = new Set(['request', 'leave', 'advice', 'urge', 'either']);
 
 /** A line about what a question asks of, that does not answer it: said with words that own it. */
-export function nearby({ find, userMessage, history, language, isFresh }: Situated): Spoken | undefined {
+export function nearby({ find, userMessage, history, language, stock, isFresh }: Situated): Spoken | undefined {
   if (!isAskedIn(userMessage) || personal.has(shapeOf(userMessage)) || refers.test(userMessage)) return undefined;
   const near = find(userMessage).find(
     (hit) => isFresh(hit) && isAbout(hit.pair, userMessage) && !isKeywordOnly({ ...hit, part: userMessage }, true),
   );
   if (near === undefined) return undefined;
-  const lead = fill(stockLines(language).leads, history, {});
+  const lead = fill(stock.leads, history, {});
   return { ...near.pair, reply: `${lead}${language.startsWith('zh') ? '' : ' '}${near.pair.reply}` };
 }

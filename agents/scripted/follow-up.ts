@@ -1,6 +1,9 @@
-import type { DialoguePair } from '../../characters/card.ts';
+import type { DialoguePair, FollowUpKind } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
-import { topicTerms } from '../retrieval/words.ts';
+import { isSameLine } from '../retrieval/choice.ts';
+import { searchTerms, topicTerms } from '../retrieval/words.ts';
+import { weakTopics } from './line-search.ts';
+import { shapeOf, type Shape } from './shapes.ts';
 
 /** Longest question that is read as a follow-up. */
 export const longestFollowUp = 60;
@@ -10,7 +13,7 @@ const mostTopics = 1;
 const asSubject =
   /\b(?:do|does|did|is|are|was|were|can|could|will|would|has|have|had|should) (?:it|that|this|they|these|those)\b|^\W*(?:那|这)?[它]/iu;
 const pronouns = /\b(it|that|this|they|them|those|these|he|she|him|her|one)\b|([它他她](?:们)?|那个|这个|那东西)/iu;
-/** Phrases in which "it" stands for nothing. */
+/** Phrases in which "it" refers to nothing. */
 const idioms =
   /\b(?:how is it going|how's it going|what time is it|is it (?:true|raining|cold|hot|late|possible)|what is it like|what's it like|what year is it|that's|that is)\b/iu;
 
@@ -26,12 +29,25 @@ export function pronounIn(userMessage: string): string | undefined {
 
 const modern =
   /\b(?:smartphones?|cell ?phones?|mobile phones?|iphones?|ipads?|laptops?|computers?|internet|web ?sites?|wi-?fi|online|email|e-mail|google|youtube|tiktok|instagram|facebook|twitter|netflix|television|tv|videos?|video games?|playstation|minecraft|aeroplanes?|airplanes?|planes?|helicopters?|rockets?|astronauts?|cars?|microwaves?|fridges?|refrigerators?|robots?|chatgpt|artificial intelligence|apps?|selfies?|podcasts?|spotify|cartoons?|(?:crime |tv )?shows|movies?|films?|bitcoin|super bowl|basketball|brexit|credit cards?|nuclear|electric cars?|satellites?|emails?)\b|手机|电脑|互联网|上网|网络|微信|视频|电视|动画片|电影|飞机|汽车|火箭|机器人|人工智能|游戏机|冰箱|微波炉|直播/iu;
-/** A character who knows of nothing after this year does not know these things. */
-const firstModernYear = 1900;
+/** Things that a character who knows of nothing after this year does not know. */
+const inventions: readonly (readonly [year: number, RegExp])[] = [
+  [1900, modern],
+  [1880, /\b(?:tele)?phones?\b|\blight ?bulbs?\b|\bdna\b|电话|电灯/iu],
+  [
+    1830,
+    /\b(?:trains?|railways?|railroads?|locomotives?|telegrams?|telegraphs?|photo(?:graph)?s?|bicycles?|bikes?)\b|火车|照片|自行车|电报/iu,
+  ],
+  [1350, /\b(?:guns?|cannons?|gunpowder)\b|大炮|枪/iu],
+  [
+    1550,
+    /\b(?:newspapers?|pistols?|rifles?|coffee|tobacco|cigarettes?|cigars?|potato(?:es)?|chocolate|violins?|pianos?)\b/iu,
+  ],
+];
 
 /** True if the message names a thing that this character cannot know. */
 export function isModern(userMessage: string, { knowledge }: Character): boolean {
-  return (knowledge.untilYear ?? firstModernYear) < firstModernYear && modern.test(userMessage);
+  const { untilYear } = knowledge;
+  return untilYear !== undefined && inventions.some(([year, thing]) => untilYear < year && thing.test(userMessage));
 }
 
 /** A message, the user message before it, and the reply to that. */
@@ -52,13 +68,36 @@ function namesIn(text: string): string[] {
   return [...text.matchAll(new RegExp(names, 'gu'))].map(([name]) => name);
 }
 
+/** A third person of whom a question asks; "her" only where it is no possessive. */
+const thirdPerson =
+  /\b(?:he|him|she|they|them|her(?=\W*$| (?:at|in|on|to|with|of|as|now|then|again|really|still|too)\b))\b/iu;
+/** "And your brother, do you see him?" says itself whom it means. */
+const hasOwnNoun = /\b(?:your|my|our|the|that|this|an?) \p{L}+\b.*\b(?:he|him|she|her|they|them)\b/iu;
+const fullNames = /(?<=[\p{Ll},] )\p{Lu}[\p{Ll}'’]+(?: \p{Lu}[\p{Ll}'’]+)*/gu;
+
+/**
+ * Returns a question about "him" or "them" with the name in place of the pronoun: that in the user's last question, else
+ * the one most often in the triggers of the line that was said last. Undefined if there is no such name.
+ */
+export function withName(userMessage: string, before: string, triggers: readonly string[], self: string) {
+  if (userMessage.length > longestFollowUp || !thirdPerson.test(userMessage) || hasOwnNoun.test(userMessage))
+    return undefined;
+  const found = [[before], triggers].map((texts) => {
+    const named = texts.flatMap((text) => text.match(fullNames) ?? []).filter((name) => !self.includes(name));
+    const counts = Map.groupBy(named, (name) => name);
+    return [...counts].toSorted(([, left], [, right]) => right.length - left.length)[0]?.[0];
+  });
+  const name = found.find((one) => one !== undefined);
+  return name === undefined ? undefined : userMessage.replace(thirdPerson, name);
+}
+
 /** True unless the message refers to something ("Who built it?"), and the line is about a thing not spoken of so far. */
 export function isMeant({ asks, reply }: DialoguePair, { userMessage, before, lastReply }: Talk): boolean {
   if (!refers.test(userMessage)) return true;
   const own = new Set(topicTerms(userMessage));
   if (own.size === 0) return false;
   const earlier = new Set(topicTerms(`${before} ${lastReply}`));
-  // "Who was Irene Adler, and do you admire her?" names her; a reply about somebody just named is meant, too.
+  // "Who was Irene Adler, and do you admire her?" names her; a reply about a person who was just named also counts.
   const isOfSomebody =
     somebody.test(userMessage) && !names.test(userMessage) && !namesIn(lastReply).some((name) => reply.includes(name));
   return asks.some((ask) => {
@@ -67,4 +106,148 @@ export function isMeant({ asks, reply }: DialoguePair, { userMessage, before, la
     const isOfIt = topics.some((topic) => own.has(topic));
     return isKnown && isOfIt && (!isOfSomebody || somebody.test(ask) || topics.some((topic) => earlier.has(topic)));
   });
+}
+
+type KindForm = readonly [FollowUpKind, RegExp];
+
+const lead = String.raw`^(?:(?:and|but|so|then|well|ok|okay|oh|wow|hm+|really|please|yes|no|sorry)\W+)*`;
+const ofIt = '(?:it|that|this|they|them|those|these|he|she|him|her|there)';
+
+function form(kind: FollowUpKind, wording: string): KindForm {
+  return [
+    kind,
+    new RegExp(`${lead}(?:${wording})(?: (?:then|though|exactly|for you|to you|at all|please))*\\W*$`, 'iu'),
+  ];
+}
+
+/** Follow-ups that their whole wording shows; the first that matches counts. */
+const englishFollowUps: readonly KindForm[] = [
+  form(
+    'feeling',
+    `how (?:did|does|do) (?:${ofIt} |all ${ofIt} )?(?:make )?(?:you )?feel(?: (?:about|like|after|when|on|at|that) [a-z ]{2,24})?|(?:were you|(?:was|is) (?:it|that)) (?:very |so |really |not |ever )*(?:scared|afraid|frightened|frightening|scary|sad|happy|proud|angry|nervous|lonely|ashamed|sorry|hurt|hard|difficult|fun|painful|exciting|dangerous|worth it|terrible|embarrassed|worried|jealous|surprised)(?: (?:about|of|for|by|when|at|to) [a-z ]{2,24})?|did ${ofIt} hurt(?: you)?|any regrets|weren't you (?:scared|afraid|frightened|sad|nervous|lonely)`,
+  ),
+  form(
+    'next',
+    `(?:and )?then(?: what)?|what (?:happened|came|did you do)(?: to you)?(?: (?:then|next|after(?: (?:that|it))?|afterwards?|in the end))?|what next|(?:and )?after that|(?:and )?(?:then )?where did (?:you|he|she|they|it) go(?: (?:then|next|after(?: that)?|from there))?|how did ${ofIt} (?:end|go|turn out|work out)|did ${ofIt} work(?: out)?|did you (?:win|succeed|manage(?: it)?|get away|make it)|what be(?:came|comes) of ${ofIt}|in the end`,
+  ),
+  form(
+    'more',
+    `(?:(?:can|could|would|will) you )?tell me (?:a (?:bit|little) )?more(?: (?:about|of) ${ofIt})?|(?:please )?go on|(?:can|could) you (?:explain|elaborate)(?: (?:that|it))?|explain (?:that|it)|what do you mean(?: by (?:that|it))?|how so|in what way|like what|such as|for (?:example|instance)|what (?:was|is|were|are) ${ofIt} like|what else`,
+  ),
+  form(
+    'why',
+    `why(?: is that| not| did you do (?:that|it)| would you do (?:that|it))?|how come|what for|for what reason|what made you do (?:it|that)`,
+  ),
+  form('who', `(?:with|to|by|for|from) (?:who|whom)|who (?:with|to|by|for|from)`),
+];
+
+/** Follow-ups of which a line of their own may speak, too. */
+const looseFollowUps: readonly KindForm[] = [
+  form(
+    'feeling',
+    `(?:do|did|don't|didn't) you (?:ever |still )*(?:regret|miss|mind) ${ofIt}|are you (?:still )?(?:sad|sorry|angry|proud) (?:about|of) ${ofIt}`,
+  ),
+];
+
+const chineseFollowUps: readonly KindForm[] = [
+  [
+    'feeling',
+    /^(?:那|那么|当时|那时候?)*[你它]?(?:当时|那时候?|心里|现在)*(?:是)?(?:什么(?:感觉|滋味|心情)|感觉如何|怎么想|怕不怕|害怕吗|怕吗|难过吗|疼吗|疼不疼|痛吗|后悔吗|后悔过吗|高兴吗|开心吗|生气吗|辛苦吗|累吗|在想什么|想什么)[\p{P}\s]*$/u,
+  ],
+  [
+    'next',
+    /^(?:那|那么)?(?:后来|然后|结果|接着|再后来|最后)(?:呢|怎么样|怎样|如何|怎么了|发生了什么|成功了吗|赢了吗)*[了啊呀\p{P}\s]*$/u,
+  ],
+  [
+    'more',
+    /^(?:那|那么)?(?:再|多|详细|仔细|继续|接着|给我)*(?:讲讲|说说|讲|说)(?:下去|一点|详细点|详细些)?[吧呗\p{P}\s]*$|^(?:这|那|你)?(?:话)?(?:是)?什么意思[啊呀\p{P}\s]*$|^(?:比如|例如|怎么说|怎么个.{1,3}法)(?:呢)?[\p{P}\s]*$/u,
+  ],
+];
+
+/** Kind of follow-up that a question of this shape is, if it names nothing else. */
+const kindsByShape: Partial<Record<Shape, FollowUpKind>> = {
+  why: 'why',
+  how: 'how',
+  where: 'where',
+  when: 'when',
+  who: 'who',
+};
+const duration = /^(?:and |so )?(?:for )?how long(?! ago)\b|多[久长]/iu;
+const toThere = /\bthere\b|那[里儿边]/iu;
+
+/** "Where are you from?", "How am I?": asks for the present, not for the line that was said. */
+const ofPresent =
+  /\b(?:are|am|is|do|does|can|will|would) (?:you|i|we|your|my)\b|^你(?:是|现在|平时|怎么样|怎样|好)|^我/iu;
+/** Words of a Chinese question that name no subject. */
+const hanFunctionWords =
+  /什么时候|什么地方|为什么|为啥|怎么样|怎样|怎么|如何|哪[里儿年天个位]?|多[久长]|谁|什么|当时|那时候?|时候|后来|[你他她它们我的了呢吗啊呀是那这个件事情做到去在有给跟和时到从花过才就能会又都也][们]?/gu;
+
+/** Topics of a message that were not spoken of. */
+function newTopics(message: string, context: string): number {
+  if (!/\p{Script=Han}/u.test(message)) {
+    const known = new Set(searchTerms(context));
+    return topicTerms(message).filter((term) => !known.has(term) && !weakTopics.has(term)).length;
+  }
+  const rest = message.replaceAll(hanFunctionWords, '').match(/\p{Script=Han}/gu) ?? [];
+  return Math.ceil(rest.filter((sign) => !context.includes(sign)).length / 2);
+}
+
+/**
+ * Returns what a short message asks of the line that was just said; undefined if it names a subject of its own.
+ * `isLoose` allows one topic that was not spoken of, as in "Where did you meet him?".
+ */
+export function followUpKind(message: string, context: string, isLoose = false): FollowUpKind | undefined {
+  if (message.length > longestFollowUp) return undefined;
+  const sure = /\p{Script=Han}/u.test(message) ? chineseFollowUps : englishFollowUps;
+  const formed = (isLoose ? [...sure, ...looseFollowUps] : sure).find(([, wording]) => wording.test(message));
+  if (formed !== undefined) return formed[0];
+  const kind = duration.test(message) ? 'howLong' : kindsByShape[shapeOf(message)];
+  const isReferring = refers.test(message) || toThere.test(message);
+  if (kind === undefined || (ofPresent.test(message) && !isReferring)) return undefined;
+  const most = isLoose && (kind !== 'who' || /\bhelp/iu.test(message)) ? 1 : 0;
+  return newTopics(message, context) <= most ? kind : undefined;
+}
+
+/** The line of which a reply consists, or to a follow-up of which it is the answer; undefined if it is no line of the pack. */
+export function lineSaid(lines: readonly DialoguePair[], said: string): DialoguePair | undefined {
+  const isSaid = (reply: string): boolean => isSameLine(said, reply) || said.endsWith(reply);
+  return said === ''
+    ? undefined
+    : lines.find(({ reply, followUps = {} }) => isSaid(reply) || Object.values(followUps).some(isSaid));
+}
+
+/** Kinds that ask for facts, which another line about the same thing may tell as well. */
+const ofFacts: ReadonlySet<FollowUpKind> = new Set(['how', 'where', 'when', 'who', 'howLong']);
+/** Least number of topics that a line without follow-ups shares with the one whose follow-ups answer for it. */
+const leastShared = 3;
+
+/** The line with follow-ups that tells of the same: it shares the most topics, a name among them. */
+function lineOfSame(lines: readonly DialoguePair[], said: DialoguePair): DialoguePair | undefined {
+  const text = `${said.asks.join(' ')} ${said.reply}`;
+  const own = new Set(topicTerms(text));
+  const people = new Set(topicTerms((text.match(new RegExp(names, 'gu')) ?? []).join(' ')));
+  const scored = lines
+    .filter(({ followUps }) => followUps !== undefined)
+    .map((line) => {
+      const theirs = new Set(topicTerms(`${line.asks.join(' ')} ${line.reply}`));
+      const shared = [...own].filter((term) => theirs.has(term));
+      return { line, count: shared.some((term) => people.has(term)) ? shared.length : 0 };
+    });
+  const best = scored.reduce((one, other) => (other.count > one.count ? other : one), { line: said, count: 0 });
+  return best.count >= leastShared ? best.line : undefined;
+}
+
+/** The pack's answer to a short question about the line said last, or about an earlier follow-up of that line. */
+export function followUpLine(
+  lines: readonly DialoguePair[],
+  { userMessage, before, lastReply }: Talk,
+  isLoose = false,
+): Pick<DialoguePair, 'reply' | 'emotion'> | undefined {
+  const line = lineSaid(lines, lastReply);
+  if (line === undefined) return undefined;
+  const kind = followUpKind(userMessage, `${line.asks.join(' ')} ${line.reply} ${before}`, isLoose);
+  if (kind === undefined) return undefined;
+  const teller = isLoose && line.followUps === undefined && ofFacts.has(kind) ? lineOfSame(lines, line) : line;
+  const reply = teller?.followUps?.[kind];
+  return reply === undefined || isSameLine(lastReply, reply) ? undefined : { reply };
 }

@@ -12,7 +12,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'stop',
     pattern:
-      /^(?:please |just |now |could you |can you |would you |will you |you can |okay |ok |i said |all right )*(?:please )?(?:stop(?: (?:talking|it|that|now|there|please|speaking|for a (?:moment|second|minute)))*|be (?:quiet|silent)|(?:keep|stay) (?:quiet|silent)|sh+|shush|hush|quiet|silence|enough|(?:shut|hold) your (?:mouth|tongue)|not so loud|keep it down|lower your voice|stop|wait(?: for me)?|hold (?:on|the line|it|that thought)|stand by|let me (?:just |quickly |first )*(?:turn|put|get|check|think|finish|answer|take|close|open|grab|find|look|write|call)\b.*|(?:give|allow) me (?:\p{L}+ )?(?:minutes?|seconds?|moments?)|pause \p{L}+(?: \p{L}+)?|let(?:'s| us) (?:take a (?:break|pause)|pause)|hang on|bear with me|excuse me|i(?:'ll| will) be (?:right )?back|(?:i(?:'ll)? )?(?:need|let me have) a (?:moment|second|minute|break)|(?:i've|i have) had enough(?: of (?:you|it|this(?: \p{L}+)?))?|(?:(?:give me|just) )?a (?:moment|second|minute)|one (?:moment|second|minute|sec)|pause|not now)(?: (?:please|now|for a (?:moment|second|minute|while)|a (?:moment|second|minute)))*$|^i (?:do not|don't) (?:want|feel like) (?:to talk|talking)(?: to you)?(?: any ?more| now| right now| today)*$/u,
+      /^(?:please |just |now |could you |can you |would you |will you |you can |okay |ok |i said |all right )*(?:please )?(?:stop(?: (?:talking|it|that|now|there|please|speaking|for a (?:moment|second|minute)))*|be (?:quiet|silent)|(?:keep|stay) (?:quiet|silent)|sh+|shush|hush|quiet|silence|enough|(?:shut|hold) your (?:mouth|tongue)|not so loud|keep it down|lower your voice|stop|wait(?: for me)?|hold (?:on|the line|it|that thought)|stand by|let me (?:just |quickly |first )*(?:turn|put|get|check|think|finish|answer|take|close|open|grab|find|look|write|call)\b.*|(?:give|allow) me (?:\p{L}+ )?(?:minutes?|seconds?|moments?)|pause \p{L}+(?: \p{L}+)?|let(?:'s| us) (?:take a (?:break|pause)|pause)|hang on|bear with me|excuse me|i(?:'ll| will) be (?:right )?back|(?:i(?:'ll)? )?(?:need|let me have) a (?:moment|second|minute|break)|(?:i've|i have) had enough(?: of (?:you|it|this(?: \p{L}+)?))?|(?:(?:give me|just) )?a (?:moment|second|minute)|one (?:moment|second|minute|sec)|pause|not now|(?:(?:stop|wait|hold on|hang on|hush|quiet|sh+) )*i (?:need|have|want|would like) to (?:think|answer|check|get|finish|grab)\b.*)(?: (?:please|now|for a (?:moment|second|minute|while)|a (?:moment|second|minute)))*$|^i (?:do not|don't) (?:want|feel like) (?:to talk|talking)(?: to you)?(?: any ?more| now| right now| today)*$/u,
     asks: [],
   },
   {
@@ -246,7 +246,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'more',
     pattern:
-      /^(?:please |and |so |ok |okay |yes |oh |well )*(?:(?:can you |could you )?tell me more(?: about (?:it|that|this|them|him|her))?|(?:(?:can|could|would) you )?(?:go on|continue)|keep (?:talking|going)|and then(?: what)?|what (?:happened|comes) (?:next|then)|what else|i(?:'m| am) listening|explain (?:that|it)|then)(?: please)?$/u,
+      /^(?:please |and |so |ok |okay |yes |oh |well )*(?:(?:can you |could you )?tell me more(?: about (?:it|that|this|them|him|her))?|(?:(?:can|could|would) you )?(?:go on|continue)|keep (?:talking|going)|and then(?: what)?|what (?:happened|comes) (?:next|then)|what happened|what else|i(?:'m| am) listening|explain (?:that|it)|then)(?: please)?$/u,
     asks: ['Tell me more', 'Go on'],
   },
   {

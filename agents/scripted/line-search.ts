@@ -137,7 +137,7 @@ function agreement(part: string, ask: string): number {
   const kin = kinship(part, ask) * ofNames(part, ask);
   if (ofUserOnly.test(part) && !ofUserOnly.test(ask)) return userShare * kin;
   const isBare = oneWord.test(ask);
-  // Frame words alone say no more than the shape.
+  // Frame words alone add nothing to the shape.
   const share = isBare ? bareShare : kin < 1 && !hasTopic ? otherThingShare : kin;
   const isOfYou = ofYou.test(part);
   if (isBare || isOfYou === ofYou.test(ask)) return share;
@@ -183,11 +183,11 @@ export function isAbout({ asks }: DialoguePair, message: string): boolean {
   });
 }
 
-/** "Who is the strongest?": one of many, which a line about all of them does not tell. */
+/** "Who is the strongest?": one of many, which a line about all of them does not answer. */
 const superlative =
   /\b(?:most|best|worst|favou?rite|first|only|(?!guest|forest|interest|honest|rest|west|east|test|priest|harvest)\p{L}{3,}est)\b|最/iu;
 
-/** True unless the message asks for the one of many that stands out, and the line tells of none. */
+/** True unless the message asks for the one of many that stands out, and the line names none. */
 export function singlesOut({ asks, reply }: DialoguePair, message: string): boolean {
   return !superlative.test(message) || superlative.test(`${asks.join(' ')} ${reply}`);
 }
@@ -212,7 +212,7 @@ export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): b
   if (strong.length === 0)
     return topics.length > 0 && (fit < leastWeakFit || !topics.every((topic) => asked.has(topic)));
   if (/\p{Script=Han}/u.test(part)) {
-    // Pairs of characters overlap words; single ones tell what the line leaves out.
+    // Pairs of characters overlap words; single characters show which words the line leaves out.
     const signs = strong.filter((topic) => topic.length === 1);
     return signs.filter((sign) => asked.has(sign)).length < signs.length * leastHanShare;
   }
@@ -255,7 +255,7 @@ const somebody =
 const asksName =
   /^(?!.*\byour (?:\p{L}+ )?names?\b).*\b(?:what|which)\b.*\b(?:names?|called|named)\b|\byour \p{L}+['’]s? names?\b|(?<!^你)叫(?:什么|啥)|名字/iu;
 
-/** True for a question for the name of somebody or something else than the character. */
+/** True for a question for the name of a person or thing other than the character. */
 function isForName(message: string): boolean {
   return asksName.test(message) && shapeOf(message) === 'what';
 }

@@ -1,13 +1,13 @@
-import type { DialoguePair } from '../../characters/card.ts';
+import type { DialoguePair, FollowUpKind } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import { languageOf, searchTerms, topicTerms } from '../retrieval/words.ts';
 import { chooseLine, isSameLine } from '../retrieval/choice.ts';
 import { isAskedIn } from '../retrieval/parts.ts';
-import { isModern, pronounIn } from './follow-up.ts';
+import { followUpKind, isModern, lineSaid, pronounIn } from './follow-up.ts';
 import { topicOf, weakTopics } from './line-search.ts';
 import { isStated, ofOneView, shapeOf, yesOrNoOf, type Shape } from './shapes.ts';
-import { stockLines } from './stock-lines.ts';
+import type { StockLines } from './stock-lines.ts';
 
 /** Picks an evasion, in the given language if the card has one, that was not used before in this conversation. */
 export function evasion(character: Character, history: readonly Message[], language: string): string {
@@ -26,14 +26,25 @@ const ofStatement =
 /** Evasions that invite the user to go on: they suit a tale. */
 const invites =
   /\b(?:tell|go on|say on|say more|speak on|talk on|continue|further|do go on|particular|your turn)\b|接着说|往下说|细说/iu;
-/** Statements of as many characters tell something. */
+/** Statements of at least so many characters have content. */
 const shortestTale = 30;
 /** Questions that an evasion in the character's own words suits; others get an answer of their shape. */
 const open: ReadonlySet<Shape> = new Set(['what', 'tell']);
 /** Questions whose stock lines say that the character does not know; those for the others are vague answers. */
-const declined: readonly Shape[] = ['tell', 'who', 'where', 'what', 'request', 'knowing'];
+const declined: readonly Shape[] = [
+  'tell',
+  'who',
+  'where',
+  'when',
+  'why',
+  'how',
+  'number',
+  'what',
+  'request',
+  'knowing',
+];
 /** Questions after which another subject can be offered; a request or a plea for advice is answered as one. */
-const offered: ReadonlySet<Shape> = new Set([...open, 'who', 'where']);
+const offered: ReadonlySet<Shape> = new Set([...open, 'who', 'where', 'when', 'why', 'how', 'number']);
 /** Questions about what the character has just spoken of that the user may judge. */
 const judged: ReadonlySet<Shape> = new Set(['whether', 'whether-you', 'opinion']);
 
@@ -43,6 +54,7 @@ export interface Unanswered {
   readonly lines: readonly DialoguePair[];
   readonly history: readonly Message[];
   readonly language: string;
+  readonly stock: StockLines;
   readonly userMessage: string;
   /** The user message before this one. */
   readonly before: string;
@@ -55,25 +67,38 @@ export interface Unanswered {
  * subject, a third one a line about a subject.
  */
 export function moveOn(unanswered: Unanswered): string {
-  const { character, lines, history, language, before, lastReply, userMessage } = unanswered;
-  const stock = stockLines(language);
+  const { character, lines, history, language, stock, before, lastReply, userMessage } = unanswered;
   const shape = answeredShapeOf(unanswered);
   const own = evasionsIn(character, language);
   if (isStated(shape)) return received(unanswered, shape);
-  const isOwn = (line: string): boolean => own.some((each) => isSameLine(line, each));
-  const wasOffered = isMove(offersOf(language), lastReply);
-  const moves = [...declined.flatMap((each) => stock.shapes[each]), ...stock.judges, ...stock.offers];
-  const wasEvaded = isAskedIn(before) && (isOwn(lastReply) || isMove(moves, lastReply));
+  const wasOffered = isMove(offersOf(stock), lastReply);
+  const wasEvaded = isAskedIn(before) && isEvasion(unanswered, own);
   const other = wasEvaded && offered.has(shape) ? otherSubject(lines, history, language) : undefined;
   if (other !== undefined)
     return fill(wasOffered ? stock.tells : stock.offers, history, { topic: other.topic, line: other.reply });
   if (judged.has(shape) && pronounIn(userMessage) !== undefined && isOwnLine(unanswered))
     return chooseLine(stock.judges, history);
+  const kind = wasEvaded ? undefined : askedOfTold(unanswered);
+  if (kind !== undefined) return chooseLine(stock.followUps[kind], history);
   const short = shape === 'whether-you' ? yesOrNoOf(lastSentenceOf(userMessage)) : undefined;
   if (short !== undefined) return chooseLine(stock.yesOrNo[short], history);
   const suited = own.filter((line) => !ofStatement.test(line));
   const isOpen = open.has(shape) && !wasEvaded && !wasOffered;
   return chooseLine(isOpen && suited.length > 0 ? suited : stock.shapes[shape], history);
+}
+
+/** True if the last reply was an evasion: one of the card's own, or a stock line that tells nothing. */
+function isEvasion({ lastReply, stock }: Unanswered, own: readonly string[]): boolean {
+  const vague = [...declined.flatMap((each) => stock.shapes[each]), ...Object.values(stock.followUps).flat()];
+  return (
+    own.some((each) => isSameLine(lastReply, each)) || isMove([...vague, ...stock.judges, ...stock.offers], lastReply)
+  );
+}
+
+/** What a short message asks of the line that answered the question before it. */
+function askedOfTold({ before, lastReply, lines, userMessage }: Unanswered): FollowUpKind | undefined {
+  const told = isAskedIn(before) ? lineSaid(lines, lastReply) : undefined;
+  return told && followUpKind(userMessage, `${told.asks.join(' ')} ${told.reply} ${before}`);
 }
 
 /** The shape by which an unanswered message is met. */
@@ -87,13 +112,12 @@ function answeredShapeOf({ userMessage, lines }: Unanswered): Shape {
 
 /** True if the last reply is a line of the pack. */
 export function isOwnLine({ lines, lastReply }: Pick<Unanswered, 'lines' | 'lastReply'>): boolean {
-  return lastReply !== '' && lines.some(({ reply }) => isSameLine(lastReply, reply) || lastReply.endsWith(reply));
+  return lineSaid(lines, lastReply) !== undefined;
 }
 
 /** Receives a statement: with sympathy, a nod, or words that invite more. */
 function received(unanswered: Unanswered, shape: Shape): string {
-  const { before, character, history, language, lastReply, userMessage } = unanswered;
-  const stock = stockLines(language);
+  const { before, character, history, language, stock, lastReply, userMessage } = unanswered;
   const own = evasionsIn(character, language);
   if (trouble.test(userMessage) && ofCharacter.test(userMessage)) return fill(stock.acts.pity ?? [], history, {});
   const comforts = stock.acts.trouble ?? [];
@@ -132,7 +156,7 @@ function isReaction(userMessage: string): boolean {
 }
 
 const trouble =
-  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheat(?:ed|ing)|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|hates? (?:me|it)|disappointed|(?:me|going) crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|(?:do(?:es)?n['’]t|won['’]t) (?:talk|speak)(?: to (?:me|us|her|him|each other))?(?: any ?more)?|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|hard time|difficult|(?:is|are|was|were|been|went|taken|lying|still) (?:in|to) (?:the |a )?hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
+  /\b(?:hurts?|pain|aches?|killing me|broken?|stole|stolen|cheat(?:ed|ing)|forgot|divorced?|accident|missing|died|quit|fired|nightmare|dizzy|sick|trouble|problems?|alone|can['’]?t (?:stand|bear|sleep)|fed up|annoy(?:s|ed|ing)|failed|we lost|ran away|hates? (?:me|it)|disappointed|(?:me|going) crazy|worse|worst|cry|crying|cried|scares? me|misse?s? (?:him|her|them)|never got along|(?:do(?:es)?n['’]t|won['’]t) (?:talk|speak)(?: to (?:me|us|her|him|each other))?(?: any ?more)?|laughed at me|left (?:me|us)|my [^.]{1,20} (?:is|are) (?:bad|worse|broken|empty)|hard time|difficult|(?:is|are|was|were|been|went|taken|lying|still) (?:in|to) (?:the |a )?hospital|debts?|bleeding|burnt?|lonely|afraid)\b|疼|痛|失望|难过|吵架|偷|丢了|生病|住院|不理我|骂我|没考上|烦|难受|压力|倒霉|孤单|失眠/iu;
 
 /** "It must have hurt when they banished you", "That sounds like a lot to carry by yourself": no trouble of the user's. */
 const ofCharacter =
@@ -166,20 +190,15 @@ function lastSentenceOf(userMessage: string): string {
   );
 }
 
-/** Stock lines with which the character offers another subject: because the user wants one, or for want of an answer. */
-function offersOf(language: string): readonly string[] {
-  const { acts, offers } = stockLines(language);
+/** Stock lines with which the character offers another subject: because the user wants one, or because there is no answer. */
+function offersOf({ acts, offers }: StockLines): readonly string[] {
   return [...(acts.change ?? []).filter((line) => line.includes('{topic}')), ...offers];
 }
 
 /** Offers a user who wants another subject that of a line that was not said yet. */
-export function offerOf(
-  lines: readonly DialoguePair[],
-  history: readonly Message[],
-  language: string,
-): string | undefined {
+export function offerOf({ lines, history, language, stock }: Unanswered): string | undefined {
   const other = otherSubject(lines, history.slice(0, -3), language);
-  return other && fill(stockLines(language).acts.change ?? [], history, { topic: other.topic });
+  return other && fill(stock.acts.change ?? [], history, { topic: other.topic });
 }
 
 /** Subject of a line that was not said yet, and the line; one that was touched on in the last messages, if there is any. */
@@ -209,8 +228,8 @@ function otherSubject(
 }
 
 /** Subject that the character offered in this reply. */
-export function offeredIn(reply: string, language: string): string | undefined {
-  const offers = offersOf(language);
+export function offeredIn(reply: string, stock: StockLines): string | undefined {
+  const offers = offersOf(stock);
   return isMove(offers, reply) ? slotOf(offers, reply) : undefined;
 }
 

@@ -13,9 +13,19 @@ import {
   whoAsks,
   type HeardAct,
 } from './acts.ts';
+import type { Act } from './act-network.ts';
 import { arithmeticIn } from './arithmetic.ts';
 import { isAskedIn } from '../retrieval/parts.ts';
-import { isMeant, isModern, longestFollowUp, pronounIn, refers } from './follow-up.ts';
+import {
+  followUpLine,
+  lineSaid,
+  isMeant,
+  isModern,
+  longestFollowUp,
+  pronounIn,
+  refers,
+  withName,
+} from './follow-up.ts';
 import {
   continuedLine,
   exactLine,
@@ -33,7 +43,6 @@ import {
 import { suitability, weakTopics } from './line-search.ts';
 import { fill, isMove, isOwnLine, moveOn, offeredIn, offerOf } from './moves.ts';
 import { asksOwnName, ownFacts, withoutAsking, workIn } from './own-facts.ts';
-import { stockLines } from './stock-lines.ts';
 
 /** A reply is not repeated within this many replies. */
 const restReplies = 8;
@@ -64,7 +73,7 @@ export function replyTo(mind: Mind): Spoken {
     lastReply: replies.at(-1) ?? '',
     isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply) || text.endsWith(pair.reply)),
   };
-  // The words of sympathy and of an apology are the same: only the act tells them apart.
+  // The words of sympathy and of an apology are the same: only the act distinguishes them.
   const isPity = act !== first && act.act === 'pity';
   const steps = [
     ...(isPity ? [answered] : []),
@@ -72,6 +81,7 @@ export function replyTo(mind: Mind): Spoken {
     ownFact,
     introduced,
     literal,
+    pursued,
     changed,
     exactLine,
     answered,
@@ -79,6 +89,7 @@ export function replyTo(mind: Mind): Spoken {
     followed,
     fitting,
     continued,
+    (talk: Situated) => pursued(talk, true),
     unknownThing,
     otherwise,
     nearby,
@@ -96,9 +107,9 @@ const assent =
   /^\W*(?:(?:yes|yeah|yep|sure|please|ok|okay|do|go (?:on|ahead)|tell me|of course|gladly|why not|i would|i'd like that|all right|alright)(?: please| then| do| about it| more)*\W*){1,4}$|^[\p{P}\s]*(?:好|想|行|可以|讲吧|说吧|嗯|当然)[的呀啊吧\p{P}\s]*(?:讲吧|说吧|讲讲)?[\p{P}\s]*$/iu;
 
 /** The line that the character offered, if the user says yes. */
-function accepted({ find, language, lastReply, userMessage, isFresh }: Situated): Spoken | undefined {
+function accepted({ find, language, stock, lastReply, userMessage, isFresh }: Situated): Spoken | undefined {
   if (userMessage.length > 40 || !assent.test(userMessage)) return undefined;
-  const topic = offeredIn(lastReply, language)?.replace(/^my\b/u, 'your');
+  const topic = offeredIn(lastReply, stock)?.replace(/^my\b/u, 'your');
   if (topic === undefined) return undefined;
   const hit = find(language.startsWith('zh') ? `讲讲${topic}` : `Tell me about ${topic}`).find(isFresh);
   return hit !== undefined && hit.fit >= leastFit ? hit.pair : undefined;
@@ -106,10 +117,9 @@ function accepted({ find, language, lastReply, userMessage, isFresh }: Situated)
 
 /** Answers questions of users about themselves from their own words. */
 function ownFact(now: Situated): Spoken | undefined {
-  const { act, facts, history, language, userMessage } = now;
+  const { act, facts, history, stock, userMessage } = now;
   const isKnown = ofSelfOrNot.test(userMessage) && facts.answer(userMessage) !== undefined;
   if (act.act !== 'own-fact' && !isKnown) return undefined;
-  const stock = stockLines(language);
   if (asksOwnName(userMessage) && facts.name !== undefined)
     return { reply: fill(stock.ownName, history, { name: facts.name }) };
   const fact = asksOwnName(userMessage) ? undefined : facts.answer(userMessage);
@@ -128,16 +138,15 @@ const ofSelfOrNot =
 
 /** Repeats name and work of users who introduce themselves, before the pack's own line. */
 function introduced(now: Situated): Spoken | undefined {
-  const { act, history, language, userMessage } = now;
+  const { act, history, language, stock, userMessage } = now;
   if (act.act !== 'introduction') return undefined;
-  const stock = stockLines(language);
   const slots = { name: nameIn(userMessage), work: workIn(userMessage) };
   const lead = fill([slots.work === undefined ? stock.introduced : stock.introducedAs], history, slots);
   const line = lineFor(now, act.asks) ?? { reply: fill(stock.acts.introduction ?? [], history, {}) };
   return { ...line, reply: language.startsWith('zh') ? `${lead}${line.reply}` : `${lead} ${line.reply}` };
 }
 
-/** The line with this very message among its triggers, whatever act the message has. */
+/** The line that has this message as a trigger, for any act of the message. */
 function literal({ find, userMessage, isFresh }: Situated): Spoken | undefined {
   const said = bareWords(userMessage);
   if (said.length < (/\p{Script=Han}/u.test(said) ? 3 : shortestLiteral)) return undefined;
@@ -155,19 +164,36 @@ function bareWords(text: string): string {
     .trim();
 }
 
+/** Acts that a short question about the line said last may seem to perform. */
+const pursuing: ReadonlySet<Act> = new Set([
+  'question',
+  'why',
+  'more',
+  'confused',
+  'interest',
+  'manner',
+  'when',
+  'where',
+]);
+
+/** "And how did it feel?": the answer that the line said last has for it; loosely also to "Where did you meet him?" */
+function pursued(now: Situated, isLoose = false): Spoken | undefined {
+  const isNew = isLoose && isModern(now.userMessage, now.character);
+  return pursuing.has(now.act.act) && !isNew ? followUpLine(now.lines, now, isLoose) : undefined;
+}
+
 /** Another subject, if the user wants one; and acts whose few words are in the triggers of other acts, too. */
 function changed(now: Situated): Spoken | undefined {
-  const { act, others, history, language } = now;
+  const { act, others } = now;
   if (wordy.has(act.act) && others.length === 0) return answered(now);
   if (act.act !== 'change') return undefined;
-  const offer = offerOf(now.lines, history, language);
+  const offer = offerOf(now);
   return offer === undefined ? answered(now) : { reply: offer };
 }
 
 /** The pack's line for the act of the message, else a stock line. */
 function answered(now: Situated): Spoken | undefined {
-  const { act, history, language, facts, userMessage, before, lastReply } = now;
-  const stock = stockLines(language);
+  const { act, history, stock, facts, userMessage, before, lastReply } = now;
   const line = (act.isLearned === true ? fitting(now) : undefined) ?? lineFor(now, act.asks);
   if (line !== undefined) return line;
   const asksBack = /[?？]\s*$/u.test(lastReply);
@@ -194,12 +220,12 @@ const returnable =
 
 /** "I read that you used to be a lawyer": answered as a question for it; if no line fits, the character neither owns nor denies it. */
 function heardOf(now: Situated): Spoken | undefined {
-  const { userMessage, history, language } = now;
+  const { userMessage, history, language, stock } = now;
   const told = userMessage.replace(hearsay, '');
   if (isAskedIn(userMessage) || !(told.length < userMessage.length || ofPast.test(told))) return undefined;
   const mark = language.startsWith('zh') ? '吗？' : '?';
   const line = fitting({ ...now, userMessage: told.replace(/[.!。！，,\s]*$/u, mark) });
-  return line ?? { reply: fill(stockLines(language).hearsay, history, {}) };
+  return line ?? { reply: fill(stock.hearsay, history, {}) };
 }
 
 const hearsay =
@@ -209,13 +235,14 @@ const ofPast =
 
 /** A question about "it" or "their": read with what was said before; if that has no line, the character asks what is meant. */
 function followed(now: Situated): Spoken | undefined {
-  const { find, before, userMessage, history, language, isFresh, character } = now;
+  const { find, before, userMessage, history, stock, isFresh, character } = now;
   const isOfThem = possessive.test(userMessage) && topicTerms(userMessage).length < 2;
   const pronoun = pronounIn(userMessage);
   if (!isAskedIn(userMessage)) return undefined;
+  const ofNamed = ofNamedLine(now);
+  if (ofNamed !== undefined) return ofNamed;
   if (pronoun === undefined && !isOfThem)
     return refers.test(userMessage) ? (relatedLine(now) ?? continuedLine(now)) : undefined;
-  const stock = stockLines(language);
   if (isModern(before, character) && !isModern(userMessage, character))
     return { reply: fill(stock.yoursToTell, history, {}) };
   const related = relatedLine(now) ?? continuedLine(now);
@@ -232,6 +259,13 @@ function followed(now: Situated): Spoken | undefined {
   return topicTerms(before).length > 0 || isOwnLine(now)
     ? undefined
     : { reply: fill(stock.clarifies, history, { pronoun }) };
+}
+
+/** "What's he like?" after "Who is your rival?": asks for the one who was named. */
+function ofNamedLine(now: Situated): Spoken | undefined {
+  const { before, character, lastReply, lines, userMessage } = now;
+  const named = withName(userMessage, before, lineSaid(lines, lastReply)?.asks ?? [], character.name);
+  return named === undefined ? undefined : fitting({ ...now, userMessage: named });
 }
 
 /** A short question without a line of its own, read with the subject before it: "When did you two meet?" */
@@ -253,8 +287,13 @@ function otherwise(now: Situated): Spoken | undefined {
 }
 
 /** A thing of a later time than the character's. */
-function unknownThing({ character, userMessage, history, language, lastReply }: Situated): Spoken | undefined {
-  const { unknownThings } = stockLines(language);
+function unknownThing({
+  character,
+  userMessage,
+  history,
+  stock: { unknownThings },
+  lastReply,
+}: Situated): Spoken | undefined {
   if (!isModern(userMessage, character) || !isAskedIn(userMessage) || isMove(unknownThings, lastReply))
     return undefined;
   return { reply: fill(unknownThings, history, {}) };

@@ -10,12 +10,13 @@ import { indexLines, type FindLines } from '../retrieval/line-index.ts';
 import { evasion } from './moves.ts';
 import { linesOf } from './own-lines.ts';
 import { replyTo } from './replies.ts';
+import { stockLines } from './stock-lines.ts';
 import { worldLine } from './world-lines.ts';
 
 /**
  * Answers with the character's own lines: no model, no network, deterministic. The act of the user message decides
  * first, then the line that fits it; a message that no line fits is evaded, and never twice in a row. A card with few
- * lines lends what it says of the character. Calls no tools.
+ * lines uses what it says about the character. Calls no tools.
  */
 export function scriptedAgent(character: Character): CharacterAgent {
   const ofLanguage = Map.groupBy(
@@ -24,6 +25,7 @@ export function scriptedAgent(character: Character): CharacterAgent {
   );
   const finders = new Map([...ofLanguage].map(([language, pairs]) => [language, indexLines(pairs, character.name)]));
   const languages = finders.size > 0 ? [...finders.keys()] : character.languages;
+  const stocks = new Map(languages.map((language) => [language, stockLines(language)]));
 
   return {
     character,
@@ -35,7 +37,9 @@ export function scriptedAgent(character: Character): CharacterAgent {
         return;
       }
       const heard = talk.map((message) => ({ ...message, text: searchedPart(message.text) }));
-      const history = circumstance === undefined ? heard : heard.map(withoutSpeaker);
+      const isNamed = (message: Message): boolean =>
+        circumstance !== undefined || (message.role === 'user' && message.by !== undefined);
+      const history = heard.map((message) => (isNamed(message) ? withoutSpeaker(message) : message));
       const userMessage = history.findLast((message) => message.role === 'user')?.text ?? '';
       const language = languageOf(userMessage, languages);
       const lines = ofLanguage.get(language) ?? [];
@@ -47,7 +51,8 @@ export function scriptedAgent(character: Character): CharacterAgent {
         yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
         return;
       }
-      const mind = { character, lines, find, history, language, userMessage, memories };
+      const stock = stocks.get(language) ?? stockLines(language);
+      const mind = { character, lines, find, history, language, stock, userMessage, memories };
       const line =
         ofWorld ??
         (situation === 'idle' || userMessage === ''
@@ -65,7 +70,7 @@ export function scriptedAgent(character: Character): CharacterAgent {
 
 const nothing: FindLines = () => [];
 
-/** Removes the speaker's name, which stands before the messages of others in a scene. */
+/** Removes the speaker's name, which precedes the messages of others in a scene. */
 function withoutSpeaker(message: Message): Message {
   return message.role === 'user' ? { ...message, text: message.text.replace(/^[^:\n]{1,80}: /u, '') } : message;
 }

@@ -68,6 +68,7 @@ const english: readonly Pattern[] = [
     /^(?:when(?=\?|$| (?:do|does|did|is|are|was|were|will|would|can|could|should|has|have|had|exactly)\b)|how long ago|(?:in )?(?:what|which) (?:year|time|day|date|month|century))\b/u,
   ],
   ['who', /^(?:(?:to|with|for|of|from|by) )?(?:who(?:m|se|'s|'re)?)\b/u],
+  ['what', /^(?:the|your) (?:\p{L}+est|best|worst|first|last|other|second|next|most \p{L}+)(?: \p{L}+)?\?$/u],
   ['why', /^(?:why|how come|what for|for what reason|what made you(?! (?:laugh|cry|smile|happy|sad|angry)))\b/u],
   [
     'knowing',
@@ -138,7 +139,7 @@ const chinese: readonly Pattern[] = [
   ['self', /^(?:那|可|可是|但|但是|其实|今天|昨天|最近|刚才)?(?:我|咱)/u],
 ];
 
-/** Returns the shape of a message, or of one part of it, whatever its topic. */
+/** Returns the shape of a message, or of one part of it, independent of its topic. */
 export function shapeOf(message: string): Shape {
   if (/\p{Script=Han}/u.test(message)) {
     const text = message
@@ -237,7 +238,10 @@ const yesOrNo: readonly (readonly [YesOrNo, RegExp])[] = [
     /^(?:do|did|don't|didn't) you (?:really )?(?:like|love|enjoy|prefer|hate|miss|want|care)\b|你.*(?:喜欢|爱|想念?)/u,
   ],
   ['experience', /^(?:have|haven't) you\b|^did you ever\b|你.*过(?:吗|没)/u],
-  ['skill', /^(?:can|could) you\b|你.*(?:会不会|会|能).*(?:吗|？|$)/u],
+  [
+    'skill',
+    /^(?:can|could) you\b|^are(?:n't)? you (?:(?:really|very|any) )*(?:good|bad|skilled|clever) (?:at|with)\b|你.*(?:会不会|会|能).*(?:吗|？|$)/u,
+  ],
   [
     'past',
     /^were(?:n't)? you (?:(?:really|very|so|ever|a bit|a little) )*(?!born\b|there\b|alone\b|married\b)\p{L}+(?:\?|$| (?:when|then|of|that|about|back|at first)\b)|^did you (?:cry|worry|laugh|mind)\b|你(?:当时|那时).*(?:吗|不)/u,

@@ -98,8 +98,8 @@ export const englishLines: StockLines = {
     ],
     opinion: [
       'I would want to see it with my own eyes first, but I am more curious than afraid. What do you think yourself?',
-      'There is something to be said for it, and something against. I lean to the first. How do you see it?',
-      'I have not made up my mind, though I incline to think well of it. What is your own view?',
+      'There is something to be said for it, and something against. How do you see it?',
+      'I have not made up my mind about it. What is your own view?',
     ],
     either: [
       'The first of the two, on most days. Which would you choose?',
@@ -126,11 +126,11 @@ export const englishLines: StockLines = {
     ],
     why: [
       'For more reasons than one, and not all of them are mine to tell. What would be your guess?',
-      'Because it could hardly have gone otherwise. What do you suppose?',
+      'That is not quickly explained. What do you suppose?',
       'I have asked myself the same, and found more answers than one. How do you see it?',
     ],
     how: [
-      'Slowly, and with more luck than plan. Why do you ask?',
+      'That would take long to explain, and I should do it badly. Why do you ask?',
       'Not as one would expect. How do you imagine it?',
       'That is easier done than explained. What made you think of it?',
     ],
@@ -184,7 +184,7 @@ export const englishLines: StockLines = {
       'I am glad that you tell me. Go on.',
       'That I did not know of you. How did it come about?',
       'So that is how things are with you. What more is there to it?',
-      'I like to hear of that. What is it like?',
+      'And how is that for you?',
       'You do not say! I am listening.',
     ],
     remark: [
@@ -213,6 +213,23 @@ export const englishLines: StockLines = {
     ],
     habit: ['Now and then, when nobody is looking. Do you?', 'Less often than I should. And you?'],
     wish: ['I might, in the right company. Would you?', 'I should have to be asked twice, but I might. Would you?'],
+  },
+  followUps: {
+    why: ['I have my reasons, and I think them good ones.', 'That is the longer half of the story, for another day.'],
+    how: [
+      'One step at a time, and I would not bore you with every step.',
+      'It is less than it seems, once it is done.',
+    ],
+    where: ['The place matters less than what came of it.', 'You would not find it by my directions.'],
+    when: ['Long enough ago to be a story.', 'I measure such things by what they changed, and not by the calendar.'],
+    who: ['I will leave names out of it.', 'There were others in it, and I would rather not speak for them.'],
+    howLong: ['I never counted it. Long enough to matter.', 'Longer than it takes to tell.'],
+    feeling: ['I feel more of it than I show.', 'You may guess it, I think. I have never found the right words.'],
+    next: ['That is where I leave off, when I tell it.', 'After that things went their way, as they do.'],
+    more: [
+      'I have told you the heart of it. What would you still like to know?',
+      'There is not much more to it than that.',
+    ],
   },
   introduced: 'So you are {name}.',
   introducedAs: 'So you are {name}, and {work}.',

@@ -1,3 +1,4 @@
+import type { FollowUpKind } from '../../characters/card.ts';
 import type { Act } from './act-network.ts';
 import type { Shape, YesOrNo } from './shapes.ts';
 import { chineseLines } from './stock-lines-chinese.ts';
@@ -15,12 +16,14 @@ export interface StockLines {
   readonly reactions: readonly string[];
   /** Answers to yes-or-no questions about the character that no line fits, by what they ask for. */
   readonly yesOrNo: Readonly<Record<YesOrNo, readonly string[]>>;
+  /** Answers to short questions about the line said last that no line fits, by what they ask for. */
+  readonly followUps: Readonly<Record<FollowUpKind, readonly string[]>>;
   /** Said before the card's own line for an introduction. */
   readonly introduced: string;
   readonly introducedAs: string;
   readonly ownFact: readonly string[];
   readonly ownName: readonly string[];
-  /** If what is asked was not told, but something else was. */
+  /** If the user has not said the fact in question, but has said something else. */
   readonly ownFactPartly: readonly string[];
   readonly ownFactUnknown: readonly string[];
   /** Said before a line that was said before. */
@@ -29,7 +32,7 @@ export interface StockLines {
   readonly leads: readonly string[];
   /** Asks what "it" is. */
   readonly clarifies: readonly string[];
-  /** To a question about "him" or "it", of which the character has just told all it has to tell. */
+  /** Answers to a question about "him" or "it" if the character has no more lines about it. */
   readonly judges: readonly string[];
   /** When the user has explained a thing that the character did not know. */
   readonly explained: readonly string[];

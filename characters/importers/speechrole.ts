@@ -13,7 +13,7 @@ const rights = 'SpeechRole (research data, derived from RoleLLM and film scripts
  * Imports SpeechRole's role metadata: `role_profiles/<key>_profile.txt`, `scripts/<key>_scripts.txt`,
  * `role_voices/<key>.wav` and the transcripts in `audios_text.json`, in any of its past layouts. The keys are those of
  * `audios_text.json` and of the profiles (they contain dots, blanks and underscores, so file names are not split). Test
- * dialogues are checked, but not imported as lines: they are what the role is evaluated with.
+ * dialogues are checked, but not imported as lines: the role is evaluated with them.
  */
 export async function importSpeechRole(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];

@@ -112,7 +112,7 @@ function readCharx(archive: Uint8Array, where: string): Charx {
   let totalBytes = 0;
   const measured = ({ name, size, originalSize }: UnzipFileInfo): boolean => {
     count += 1;
-    // A stored entry takes as many bytes as the archive holds, whatever it declares.
+    // A stored entry takes as many bytes as the archive contains, regardless of the declared size.
     const bytes = Math.max(size, originalSize);
     totalBytes += bytes;
     const limit = name === 'card.json' ? largestCardBytes : maxUnpackedBytes;

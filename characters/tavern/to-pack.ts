@@ -120,7 +120,7 @@ export function macroFiller(data: TavernData): (text: string) => string {
   return (text) => plainMacros(text, names).trim();
 }
 
-/** `{{original}}` stands for the reader's own prompt, which we always send as well. */
+/** `{{original}}` means the reader's own prompt, which we always send as well. */
 function withoutOriginal(text: string): string {
   return text.replaceAll(/\{\{original\}\}/giu, '');
 }

@@ -23,7 +23,7 @@ export interface WireAgentSettings {
   readonly userText: boolean;
   /** Replaces each of the agent's replies in the history with the reference answer. */
   readonly teacherForced: boolean;
-  /** Keeps replies that stand in for the system's LLM; otherwise they fail the dialogue. */
+  /** Keeps replies of fallbacks for the system's LLM; otherwise they fail the dialogue. */
   readonly allowFallback: boolean;
   /** Streaming speed of the recordings; 1 is real time. */
   readonly speed: number;

@@ -221,7 +221,7 @@ interface DoneResponse {
   readonly x_dramatis?: { readonly latency?: unknown; readonly mind?: ReplySource | null };
 }
 
-/** Reply source as a Dramatis server reports it; `because` if it stands in for one that failed. */
+/** Reply source as a Dramatis server reports it; `because` if it replaces one that failed. */
 interface ReplySource {
   readonly name: string;
   readonly because?: string;

@@ -47,7 +47,7 @@ export function vectorOf(metric: JudgedMetric, verdict: unknown, { traits, style
 type Row = PeopleLabels['rows'][number];
 type Judged = JudgedSamples<AutoRpConfig, AutoRpFacts>;
 
-/** Compares a run's judge with people: rows of `sample,metric,label`, and `valid` (1 or 0) if somebody has checked. */
+/** Compares a run's judge with people: rows of `sample,metric,label`, and `valid` (1 or 0) if a person has checked. */
 export function agreementWithPeople(judged: Judged, { rows, file }: PeopleLabels): PeopleAgreement[] {
   const known = new Set<string>(judgedMetrics);
   const strange = rows.find((row) => !known.has(requireColumn(row, 'metric', file)));
@@ -85,7 +85,7 @@ function pairOf(
   const label = (row['label'] ?? '').trim();
   if (label === '') return [];
   const people = verdictIn(metric, replyOf(metric, label), facts, 'tolerant');
-  if (people === undefined) throw new EvalError('data', `${file}: "${label}" is no label of ${metric} (${sample}).`);
+  if (people === undefined) throw new EvalError('data', `${file}: "${label}" is not a label of ${metric} (${sample}).`);
   const { state, text } = judged.verdict(sample, metric);
   const judge = state === 'answered' ? verdictIn(metric, text, facts, judged.config.parser) : undefined;
   return judge === undefined

@@ -116,7 +116,7 @@ function alignmentItems(whole: unknown, problems: string[]): AlignmentItem[] {
       {
         kind: 'alignment',
         id,
-        // Each item stands for itself: the file does not name its role.
+        // Each item is a group of its own, because the file does not name its role.
         group: id,
         role: 'analyst',
         language: language === 'cn' ? 'zh' : 'en',

@@ -56,7 +56,7 @@ async function ofRun(folder: string, file: string, isJson: boolean, host: EvalHo
   if (printed === undefined)
     throw new EvalError(
       'usage',
-      `Runs of ${benchmark.title} have no labels of people. Give --judge, the CSV of \`eval export\`.`,
+      `Runs of ${benchmark.title} have no human labels. Give --judge, the CSV of \`eval export\`.`,
     );
   host.print(isJson ? jsonText(printed.json, 2) : printed.text);
   return 0;

@@ -27,7 +27,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   if (differs.length > 0 && anyway !== true)
     throw new EvalError(
       'usage',
-      `The runs were judged differently: ${differs.join('; ')}. So they cannot be compared, or only with --anyway.`,
+      `The runs were judged differently: ${differs.join('; ')}. Add --anyway to compare them nevertheless.`,
     );
   const hasOtherData = a.run.record.header.data.hash !== b.run.record.header.data.hash;
   const compared = benchmark.compare(a.run, b.run);

@@ -34,7 +34,10 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   const runs = await Promise.all(positionals.map((folder) => benchmark.read(path.resolve(folder), values)));
   const differs = differencesAmong(runs);
   if (differs.length > 0 && values['anyway'] !== true)
-    throw new EvalError('usage', `The runs cannot be put in one matrix, or only with --anyway: ${differs.join('; ')}.`);
+    throw new EvalError(
+      'usage',
+      `The runs do not fit into one matrix: ${differs.join('; ')}. Add --anyway to use them nevertheless.`,
+    );
   const cross = crossOf(runs, language);
   const isUnchecked = runs.some((each) => benchmark.isUnchecked(each));
   const [first] = runs as [WikiRoleRun];
@@ -59,7 +62,7 @@ function languageOf(text: string | undefined): 'en' | 'zh' | undefined {
   throw new EvalError('usage', `--language must be en or zh, not "${text}".`);
 }
 
-/** Facts in which runs differ from the first; that one of them has profiles is what is measured. */
+/** Facts in which runs differ from the first one, except profiles, whose effect is measured. */
 function differencesAmong(runs: readonly WikiRoleRun[]): string[] {
   const factsOf = (each: WikiRoleRun): Record<string, string> => {
     const { profile: _, ...facts } = benchmark.comparability(each);

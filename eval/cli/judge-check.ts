@@ -10,7 +10,7 @@ import { jsonText } from '../../server/terminal/text.ts';
 import { benchmarkNamed, taskFlag } from './benchmarks.ts';
 import { runLogged } from './run.ts';
 
-/** `dramatis eval judge-check`: tests a judge where it is known what is better, before its scores are trusted. */
+/** `dramatis eval judge-check`: tests a judge on pairs with a known better one, before its scores are trusted. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const benchmark = benchmarkNamed(args);
   const flags = {

@@ -15,7 +15,7 @@ interface Place {
 export async function writeResult(exported: Exported, { out, folder }: Place, host: EvalHost): Promise<void> {
   const chosen = textFlag(out);
   if ('writeTo' in exported) {
-    if (chosen === '-') throw new UsageError('--out - takes one file, and this format is a folder: name a folder.');
+    if (chosen === '-') throw new UsageError('This format is a folder, so --out cannot be -. Name a folder.');
     return host.print(await exported.writeTo(path.resolve(chosen ?? path.join(folder, exported.folder))));
   }
   if (chosen === '-') return host.write(exported.text);

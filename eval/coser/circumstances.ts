@@ -78,7 +78,7 @@ export async function loadCircumstances(config: CoserConfig): Promise<LoadedData
     else problems.push(`scene ${at}: ${read.error.issues[0]?.path.join('.')} ${read.error.issues[0]?.message}`);
   }
   const unique = new Map(found.map((each) => [each.id, each]));
-  if (unique.size < found.length) problems.push(`${found.length - unique.size} scenes are there twice`);
+  if (unique.size < found.length) problems.push(`${found.length - unique.size} scenes occur twice`);
   const unknown = (select.roles ?? []).filter((book) => !found.some((each) => each.book === book));
   if (unknown.length > 0) throw new EvalError('usage', `--roles: the data has no book "${unknown.join('", "')}".`);
   const chosen = [...unique.values()].filter((each) => isSelected(each, config)).slice(0, select.limit);

@@ -60,7 +60,7 @@ export const coserFlags = {
   'continue-from': { type: 'string', value: 'K', help: 'begin with the first K messages of the original' },
   'first-speaker': { type: 'string', value: 'WHO', help: 'original (default): its first speaker; reference: as coded' },
   'without-thoughts': { type: 'boolean', help: 'ask for no inner thoughts' },
-  rounds: { type: 'string', value: 'N', help: 'most messages of a scene (default 20)' },
+  rounds: { type: 'string', value: 'N', help: 'maximum number of messages of a scene (default 20)' },
   repeats: { type: 'string', value: 'N', help: 'how often each scene is acted (default 1)' },
   'length-correction': { type: 'string', value: 'HOW', help: 'coser (default) or paper' },
   'bare-transcript': { type: 'boolean', help: 'show the judge no names in the acted scene, as coded' },

@@ -1,7 +1,7 @@
-/** Special speaker that tells what happens around the characters. */
+/** Special speaker that describes the environment of the characters. */
 export const environment = 'Environment';
 
-/** One message of a scene. Thoughts stand in brackets, actions in parentheses. */
+/** One message of a scene. Thoughts are in brackets, actions in parentheses. */
 export interface SceneMessage {
   readonly character: string;
   readonly text: string;

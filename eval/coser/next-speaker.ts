@@ -22,7 +22,7 @@ interface ChooserParts {
   readonly isStrict: boolean;
 }
 
-/** Asks a model who speaks next, and leaves it to chance if the answer names nobody who could. */
+/** Asks a model for the next speaker, and draws one if the answer names no possible one. */
 export class Chooser {
   readonly #circumstance: Circumstance;
   readonly #parts: ChooserParts;
@@ -83,7 +83,7 @@ export function strictSpeaker(answer: string): string {
   return answer.includes(':') ? (answer.split(':')[0] ?? '').trim() : answer;
 }
 
-/** The name in an answer, of those that are known; empty if it names nobody or leaves it to chance. */
+/** The name in an answer, of those that are known; empty if it names none or asks for a random one. */
 export function tolerantSpeaker(answer: string, names: readonly string[]): string {
   if (/(?:^|next speaker )random$/.test(plain(answer))) return '';
   const found = speakerNamed(answer, names);

@@ -79,7 +79,11 @@ async function readBook(folder: string, name: string): Promise<Book> {
   try {
     return book.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (cause) {
-    throw new EvalError('data', `${file} is no readable book. Give the folder of CoSER's books with --books.`, cause);
+    throw new EvalError(
+      'data',
+      `${file} cannot be read as a book. Give the folder of CoSER's books with --books.`,
+      cause,
+    );
   }
 }
 

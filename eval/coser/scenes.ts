@@ -17,7 +17,7 @@ const simulation = z.looseObject({
 export async function readScenes(file: string): Promise<Map<string, ActedScene>> {
   const scenes = new Map<string, ActedScene>();
   const refuse = (where: string): never => {
-    throw new EvalError('data', `${where} is no acted scene: {book_title, i_p, i_c, simulation}. Correct the file.`);
+    throw new EvalError('data', `${where} is not an acted scene {book_title, i_p, i_c, simulation}. Correct the file.`);
   };
   for await (const { row, value } of jsonRowsOf(file, refuse)) {
     const read = simulation.safeParse(value);

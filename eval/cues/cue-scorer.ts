@@ -43,7 +43,10 @@ export async function openCues(
   const wanted = settings.names.includes('all') ? [...cueNames] : settings.names;
   const unknown = wanted.filter((name) => !(cueNames as readonly string[]).includes(name));
   if (unknown.length > 0)
-    throw new EvalError('usage', `There is no cue "${unknown.join('", "')}". There are: ${cueNames.join(', ')}, all.`);
+    throw new EvalError(
+      'usage',
+      `There is no cue "${unknown.join('", "')}". The cues are: ${cueNames.join(', ')}, all.`,
+    );
   const closing: (() => Promise<void>)[] = [];
   const cues: Cue[] = [];
   for (const name of wanted) {

@@ -97,7 +97,7 @@ export class Coordinator {
     this.#timer = setInterval(() => this.#beat(), Math.min(1_000, leaseMs / 4));
   }
 
-  /** Has a worker do it. Throws what the work threw there, `BudgetReached`, or `signal.reason`. */
+  /** Makes a worker do it. Throws the error of the worker, `BudgetReached`, or `signal.reason`. */
   ask(ask: Ask, context: AskContext): Promise<Answered> {
     const id = askId(ask);
     const known = this.#waiting.get(id);
@@ -173,7 +173,7 @@ export class Coordinator {
     return 'done';
   }
 
-  /** Gives a result to the ask that waits for it, if both are there. */
+  /** Gives a result to the ask that waits for it, once both have arrived. */
   #settle(id: string): void {
     const waiting = this.#waiting.get(id);
     const arrived = this.#early.get(id);
@@ -209,7 +209,7 @@ export class Coordinator {
     this.#beat();
   }
 
-  /** Takes back what no worker has begun; what is being worked on still comes. */
+  /** Takes back asks that no worker has begun; results of asks in progress still arrive. */
   async #recall(fault: unknown): Promise<void> {
     await Promise.all(
       [...this.#waiting].map(async ([id, { ask, reject }]) => {

@@ -40,7 +40,7 @@ export function farModel(
           unlogged.set(options, answered.onLogged);
           return answered.value as TextReply;
         } catch (fault) {
-          // The journal holds answers alone.
+          // The journal holds only answers.
           if (isAnswered(fault)) fault.onLogged();
           throw fault;
         }

@@ -19,7 +19,7 @@ export interface FarRunOptions {
   readonly host: Pick<EvalHost, 'jobs' | 'note'>;
 }
 
-/** A run whose work workers do. */
+/** A run with workers. */
 export interface FarRun<Input, Target, Output> extends FarTask<Input, Target, Output> {
   /** Samples in progress at a time. */
   readonly concurrency: number;

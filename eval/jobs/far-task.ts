@@ -41,13 +41,13 @@ export function placesOf(
   return { [solveKind]: { atOnce: agentConcurrency, isEach }, ...Object.fromEntries(scorers) };
 }
 
-/** A task whose work is done by workers, with the log that tells when a result of theirs is safe. */
+/** A task whose work is done by workers, with the log that shows when a result is stored. */
 export interface FarTask<Input, Target, Output> {
   readonly task: Task<Input, Target, Output>;
   readonly log: RunLog;
 }
 
-/** Has workers do what a task does; the runner stays the only writer of the log. */
+/** Makes workers do the work of a task; only the runner writes the log. */
 export function farTask<Input, Target, Output>(
   near: Task<Input, Target, Output>,
   log: LineWriter<LogLine>,

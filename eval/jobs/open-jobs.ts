@@ -4,9 +4,9 @@ import { packageVersion } from '../../server/terminal/version.ts';
 import { EvalError } from '../eval-error.ts';
 import type { JobsHost } from '../host.ts';
 import { Coordinator } from './coordinator.ts';
-import type { JobsWanted } from './job-flags.ts';
+import { placeOf, type JobsWanted } from './job-flags.ts';
 import { readRunId, runIdFile, type RunFacts } from './run-facts.ts';
-import { JobStore, placeOf } from './store.ts';
+import { JobStore } from './store.ts';
 
 /** A worker that ends by itself is started again after this time. */
 const restartMs = 1_000;
@@ -29,7 +29,7 @@ export interface OpenedJobs {
   close(isWhole: boolean): Promise<void>;
 }
 
-/** Tells workers of a run, and starts those that it is to have. The caller closes it. Throws `EvalError`. */
+/** Announces a run to workers, and starts its own workers. The caller closes it. Throws `EvalError`. */
 export async function openJobs({ wanted, facts, spentDollars, secrets, host }: JobsOptions): Promise<OpenedJobs> {
   const { jobs, note } = host;
   if (jobs === undefined && (wanted.url === undefined || wanted.workers > 0))
@@ -41,7 +41,7 @@ export async function openJobs({ wanted, facts, spentDollars, secrets, host }: J
   const url = wanted.url ?? redis?.url ?? '';
   let isAway = false;
   const onFault = (fault: Error): void => {
-    if (!isAway) note(`Redis at ${placeOf(url)}: ${fault.message}. It is tried again.`);
+    if (!isAway) note(`The store at ${placeOf(url)}: ${fault.message}. Trying again.`);
     isAway = true;
   };
   const store = await JobStore.open(url, onFault).catch((fault: unknown) => {
@@ -92,10 +92,10 @@ function keepWorkers(
       const nowMs = performance.now();
       endsAtMs.push(nowMs);
       if (endsAtMs.filter((atMs) => nowMs - atMs < 60_000).length > mostEndsPerMinute) {
-        note('Workers end again and again, so this one is not started again. Stop the run and look at their messages.');
+        note('Workers ended repeatedly, so this one is not restarted. Stop the run and read their messages.');
         return;
       }
-      note('A worker has ended. Another one starts; what it held is done by others.');
+      note('A worker has ended. Another one is started, and other workers take over its work.');
       await wait(restartMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };

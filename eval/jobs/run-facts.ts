@@ -11,7 +11,7 @@ export interface AskPlaces {
   readonly isEach: boolean;
 }
 
-/** What workers are told of a run. Holds names of environment variables, never keys. */
+/** Facts about a run for its workers. Contains names of environment variables, never keys. */
 export interface RunFacts {
   readonly id: string;
   readonly work: 'eval' | 'build';
@@ -44,7 +44,7 @@ export interface AskFailure {
   readonly engine?: { readonly name: string; readonly detail: string };
 }
 
-/** What became of an ask. */
+/** Outcome of an ask. */
 export interface AskResult {
   /** Id of the ask; of its own for a worker that has stopped. */
   readonly id: string;

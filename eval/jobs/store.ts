@@ -1,35 +1,15 @@
-import { Queue, WaitingError, Worker, type Job } from 'bullmq';
+import { createPostgresBackend, Queue, WaitingError, withBackend, Worker, type Job, type WorkerOptions } from 'bullmq';
 import { EvalError } from '../eval-error.ts';
+import { placeOf } from './job-flags.ts';
+import type { RunLedger } from './ledger.ts';
+import { persist, postgresLedger, schema, type Query } from './postgres-ledger.ts';
+import { prefix, redisLedger } from './redis-ledger.ts';
 import type { AskPlaces, AskResult, RunFacts } from './run-facts.ts';
 
-const prefix = 'dramatis-jobs';
-/** Redis has to answer within this time when it is opened. */
+/** The store has to answer within this time when it is opened. */
 const patienceMs = 10_000;
-/** A consumer that finds nothing asks again after this time, in seconds, if nobody wakes it. */
+/** A consumer that finds nothing asks again after this time, in seconds, unless it is woken. */
 const idleSeconds = 1;
-/** Workers learn for this long that a run is whole. */
-const endedStayMs = 600_000;
-
-/** Reserves the next start of KEYS[1] at ARGV[1], ARGV[2] ms after the one before; returns the milliseconds until then. */
-const reserveScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local start = math.max(now, tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0'))
-redis.call('HSET', KEYS[1], ARGV[1], start + ARGV[2])
-return start - now`;
-
-/** Lets the next start be ARGV[2] ms from now at the earliest. */
-const restScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local start = math.max(now + ARGV[2], tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0'))
-redis.call('HSET', KEYS[1], ARGV[1], start)`;
-
-/** Raises the number at KEYS[1] to ARGV[1]. */
-const raiseScript = `
-local known = tonumber(redis.call('GET', KEYS[1]) or '0')
-if known < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end`;
-
 /** A job as it is handed to a consumer. */
 export interface Delivered {
   readonly id: string;
@@ -53,32 +33,35 @@ export interface ConsumeOptions {
   readonly onFault: (fault: Error) => void;
 }
 
-/** The jobs of runs in a Redis 6.2 or later, or Valkey: the only file that knows BullMQ. */
+/** The jobs of runs in a Redis 6.2 or later, Valkey, or PostgreSQL 14 or later: the only file that knows BullMQ. */
 export class JobStore {
-  readonly #connection: { readonly url: string; readonly maxRetriesPerRequest: null };
+  readonly #backend: Backend;
   readonly #queues = new Map<string, Queue>();
   readonly #control: Queue;
+  readonly #ledger: RunLedger;
   readonly #onFault: (fault: Error) => void;
 
-  private constructor(url: string, onFault: (fault: Error) => void) {
-    this.#connection = { url, maxRetriesPerRequest: null };
+  private constructor(backend: Backend, control: Queue, ledger: RunLedger, onFault: (fault: Error) => void) {
+    this.#backend = backend;
+    this.#control = control;
+    this.#ledger = ledger;
     this.#onFault = onFault;
-    this.#control = new Queue('control', { connection: this.#connection, prefix, skipMetasUpdate: true });
-    this.#control.on('error', onFault);
   }
 
-  /** Connects. Throws an `EvalError` if no Redis answers. `onFault` hears of later failures, which are retried. */
+  /** Connects. Throws an `EvalError` if no store answers. `onFault` is called for later failures, which are retried. */
   static async open(url: string, onFault: (fault: Error) => void): Promise<JobStore> {
-    const where = placeOf(url);
-    const store = new JobStore(url, onFault);
+    const backend = isPostgres(url) ? postgresBackend(url) : redisBackend(url);
+    const control = backend.openQueue('control');
+    control.on('error', onFault);
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error('no answer')), patienceMs);
     try {
-      await Promise.race([store.#command('ping'), late]);
-      return store;
+      const ledger = await Promise.race([backend.openLedger(control, onFault), late]);
+      return new JobStore(backend, control, ledger, onFault);
     } catch (cause) {
-      await store.#control.disconnect().catch(() => undefined);
-      throw new EvalError('jobs', `No Redis answers at ${where}. Start one, or correct --jobs.`, cause);
+      await control.disconnect().catch(() => undefined);
+      const message = `No ${backend.name} answers at ${placeOf(url)}. Start one, or correct --jobs.`;
+      throw new EvalError('jobs', message, cause);
     } finally {
       clearTimeout(timer);
     }
@@ -87,34 +70,29 @@ export class JobStore {
   /** Tells workers of a run, for as long as it is renewed. */
   async announce(facts: RunFacts): Promise<void> {
     for (const [kind, places] of Object.entries(facts.kinds)) await this.#limit(facts.id, kind, places);
-    await this.#command('set', key('run', facts.id), JSON.stringify(facts), 'PX', facts.leaseMs);
-    await this.#command('sadd', key('runs'), facts.id);
+    await this.#ledger.announce(facts);
   }
 
-  /** False if Redis does not know the run any more. */
-  async renew({ id, leaseMs }: RunFacts): Promise<boolean> {
-    return (await this.#command('pexpire', key('run', id), leaseMs)) === 1;
+  /** False if the store does not know the run any more. */
+  renew(facts: RunFacts): Promise<boolean> {
+    return this.#ledger.renew(facts);
   }
 
   /** Workers stop working on the run as soon as they see it; those of a whole run then remove what they left. */
-  async withdraw(id: string, { isWhole }: { readonly isWhole: boolean }): Promise<void> {
-    if (isWhole) await this.#command('set', key(id, 'ended'), 1, 'PX', endedStayMs);
-    await this.#command('del', key('run', id));
-    await this.#command('srem', key('runs'), id);
+  withdraw(id: string, options: { readonly isWhole: boolean }): Promise<void> {
+    return this.#ledger.withdraw(id, options);
   }
 
-  async hasEnded(id: string): Promise<boolean> {
-    return (await this.#command('exists', key(id, 'ended'))) === 1;
+  hasEnded(id: string): Promise<boolean> {
+    return this.#ledger.hasEnded(id);
   }
 
   /** Runs that are announced. */
-  async runs(): Promise<readonly RunFacts[]> {
-    const ids = (await this.#command('smembers', key('runs'))) as string[];
-    const texts = await Promise.all(ids.map((id) => this.#command('get', key('run', id)) as Promise<string | null>));
-    return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as RunFacts]));
+  runs(): Promise<readonly RunFacts[]> {
+    return this.#ledger.runs();
   }
 
-  /** Adds jobs; a job whose id is there already is added once. */
+  /** Adds jobs; a job whose id already exists is not added again. */
   async add(
     queue: { readonly run: string; readonly kind: string },
     jobs: readonly { readonly id: string; readonly data: unknown }[],
@@ -125,9 +103,8 @@ export class JobStore {
       attempts: 1_000,
       backoff: { type: 'fixed', delay: 1_000 },
     };
-    await this.#queue(queue.run, queue.kind).addBulk(
-      jobs.map(({ id, data }) => ({ name: queue.kind, data, opts: { ...opts, jobId: id } })),
-    );
+    const bulk = jobs.map(({ id, data }) => ({ name: queue.kind, data, opts: { ...opts, jobId: id } }));
+    await this.#backend.persist(() => this.#queue(queue.run, queue.kind).addBulk(bulk), this.#onFault);
   }
 
   /** Removes a job that waits. False if a worker has it. */
@@ -144,6 +121,11 @@ export class JobStore {
     for (const kind of kinds) await this.#queue(run, kind).drain(true);
   }
 
+  /** Number of jobs of one kind that nobody has taken yet. */
+  waiting(run: string, kind: string): Promise<number> {
+    return this.#queue(run, kind).getWaitingCount();
+  }
+
   /** Takes jobs of one kind. A job whose consumer dies is given to another one when its lease is over. */
   consume(run: string, kind: string, work: (job: Delivered) => Promise<Verdict>, options: ConsumeOptions): Consumer {
     const { atOnce, leaseMs, onFault } = options;
@@ -153,9 +135,7 @@ export class JobStore {
       await job.moveToWait(token);
       throw new WaitingError();
     };
-    const worker = new Worker(nameOf(run, kind), process, {
-      connection: this.#connection,
-      prefix,
+    const worker = this.#backend.openWorker(nameOf(run, kind), process, {
       concurrency: atOnce,
       lockDuration: leaseMs,
       stalledInterval: leaseMs / 2,
@@ -166,7 +146,12 @@ export class JobStore {
       removeOnFail: { count: 0 },
     });
     worker.on('error', onFault);
-    return { close: (now = false) => worker.close(now) };
+    return {
+      close: async (now = false) => {
+        await this.#backend.beforeClose(worker);
+        await worker.close(now);
+      },
+    };
   }
 
   /** Adds results for the coordinator of a run. */
@@ -174,48 +159,47 @@ export class JobStore {
     return this.add({ run, kind: 'results' }, [{ id: result.id, data: result }]);
   }
 
-  /** Results that have not been taken, and those that somebody has taken and not finished with. */
+  /** Results that have not been taken, and those that were taken but not finished. */
   async results(run: string): Promise<readonly AskResult[]> {
     const jobs = await this.#queue(run, 'results').getJobs(['waiting', 'active', 'delayed']);
-    // A job that is finished meanwhile has no data.
+    // A job that has been finished in the meantime has no data.
     return jobs.flatMap((job: Job | undefined) => (job?.data === undefined ? [] : [job.data as AskResult]));
   }
 
   /** Adds to what the run has cost; resolves to the sum, in US dollars. */
-  async spend(run: string, dollars: number): Promise<number> {
-    return Number(await this.#command('incrbyfloat', key(run, 'spent'), dollars));
+  spend(run: string, dollars: number): Promise<number> {
+    return this.#ledger.spend(run, dollars);
   }
 
   /** Has the run cost at least this much, in US dollars. */
-  async raiseSpent(run: string, dollars: number): Promise<void> {
-    await this.#command('eval', raiseScript, 1, key(run, 'spent'), dollars);
+  raiseSpent(run: string, dollars: number): Promise<void> {
+    return this.#ledger.raiseSpent(run, dollars);
   }
 
   /** Reserves the next start of a call; resolves to the milliseconds until then. */
-  async reserve(run: string, endpoint: string, gapMs: number): Promise<number> {
-    return Number(await this.#command('eval', reserveScript, 1, key(run, 'turns'), endpoint, Math.ceil(gapMs)));
+  reserve(run: string, endpoint: string, gapMs: number): Promise<number> {
+    return this.#ledger.reserve(run, endpoint, gapMs);
   }
 
-  async rest(run: string, endpoint: string, ms: number): Promise<void> {
-    await this.#command('eval', restScript, 1, key(run, 'turns'), endpoint, Math.ceil(ms));
+  rest(run: string, endpoint: string, ms: number): Promise<void> {
+    return this.#ledger.rest(run, endpoint, ms);
   }
 
   /** A worker says why it does not work on a run. */
-  async refuse(run: string, reason: string): Promise<void> {
-    await this.#command('lpush', key(run, 'refusals'), reason);
-    await this.#command('pexpire', key(run, 'refusals'), 60_000);
+  refuse(run: string, reason: string): Promise<void> {
+    return this.#ledger.refuse(run, reason);
   }
 
   /** Takes the oldest refusal that has not been read. */
-  async nextRefusal(run: string): Promise<string | null> {
-    return (await this.#command('rpop', key(run, 'refusals'))) as string | null;
+  nextRefusal(run: string): Promise<string | null> {
+    return this.#ledger.nextRefusal(run);
   }
 
   /** Removes everything of a run that is withdrawn. */
   async clear(run: string, kinds: readonly string[]): Promise<void> {
     for (const kind of [...kinds, 'results'])
       await this.#queue(run, kind).obliterate({ force: true }).catch(this.#onFault);
-    await this.#command('del', key(run, 'spent'), key(run, 'refusals'), key(run, 'turns'));
+    await this.#ledger.clear(run);
   }
 
   async close(): Promise<void> {
@@ -232,32 +216,83 @@ export class JobStore {
     const name = nameOf(run, kind);
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
-    const queue = new Queue(name, { connection: this.#connection, prefix, streams: { events: { maxLen: 100 } } });
+    const queue = this.#backend.openQueue(name);
     queue.on('error', this.#onFault);
     this.#queues.set(name, queue);
     return queue;
   }
-
-  async #command(name: string, ...args: readonly (string | number)[]): Promise<unknown> {
-    const client = await this.#control.getBackend().client;
-    return (await client.runCommand(name, [...args])) as unknown;
-  }
 }
 
-function key(...parts: readonly string[]): string {
-  return [prefix, ...parts].join(':');
+/** One of the two stores, as BullMQ opens it. */
+interface Backend {
+  readonly name: string;
+  openQueue(name: string): Queue;
+  openWorker(
+    name: string,
+    work: (job: Job, token?: string) => Promise<void>,
+    options: Omit<WorkerOptions, 'connection'>,
+  ): Worker;
+  beforeClose(worker: Worker): Promise<void>;
+  openLedger(control: Queue, onFault: (fault: Error) => void): Promise<RunLedger>;
+  /** Does it again for as long as the store is away. */
+  persist<Result>(command: () => Promise<Result>, onFault: (fault: Error) => void): Promise<Result>;
+}
+
+const events = { events: { maxLen: 100 } };
+
+function redisBackend(url: string): Backend {
+  const connection = { url, maxRetriesPerRequest: null };
+  return {
+    name: 'Redis',
+    openQueue: (name) => new Queue(name, { connection, prefix, streams: events, skipMetasUpdate: name === 'control' }),
+    openWorker: (name, work, options) => new Worker(name, work, { ...options, connection, prefix }),
+    beforeClose: () => Promise.resolve(),
+    async openLedger(control) {
+      const command = async (name: string, ...args: readonly (string | number)[]): Promise<unknown> => {
+        const client = await control.getBackend().client;
+        return (await client.runCommand(name, [...args])) as unknown;
+      };
+      await command('ping');
+      return redisLedger(command);
+    },
+    // The client itself waits for Redis.
+    persist: (command) => command(),
+  };
+}
+
+/** Connections of each queue and of each consumer; PostgreSQL allows 100 in all unless told otherwise. */
+const mostConnections = 3;
+
+function postgresBackend(url: string): Backend {
+  const classes = withBackend(createPostgresBackend);
+  const connection = { connectionString: url, schema, migrate: true, max: mostConnections };
+  return {
+    name: 'PostgreSQL',
+    openQueue: (name) => new classes.Queue(name, { connection, streams: events }) as unknown as Queue,
+    openWorker: (name, work, options) =>
+      new classes.Worker(name, work as never, { ...options, connection }) as unknown as Worker,
+    // One that is closed while it connects would keep its connection, and the process would not end.
+    beforeClose: (worker) => worker.waitUntilReady().catch(() => undefined),
+    async openLedger(control, onFault) {
+      await control.waitUntilReady();
+      const { pool } = (control.getBackend() as unknown as { readonly connection: { readonly pool: { query: Query } } })
+        .connection;
+      let isOpen = false;
+      const ask: Query = (text, values) => pool.query(text, values);
+      const ledger = await postgresLedger((text, values) =>
+        isOpen ? persist(() => ask(text, values), onFault) : ask(text, values),
+      );
+      isOpen = true;
+      return ledger;
+    },
+    persist,
+  };
+}
+
+function isPostgres(url: string): boolean {
+  return /^postgres(?:ql)?:/.test(url);
 }
 
 function nameOf(run: string, kind: string): string {
   return `${run}-${kind}`;
-}
-
-/** The address of a Redis without its user and password. */
-export function placeOf(url: string): string {
-  try {
-    const { protocol, host } = new URL(url);
-    return `${protocol}//${host}`;
-  } catch {
-    return 'the address of --jobs';
-  }
 }

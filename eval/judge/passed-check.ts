@@ -21,7 +21,7 @@ export async function requirePassedCheck<Result>(
   { schema, judge, prompts, missed }: CheckWanted<Result>,
 ): Promise<void> {
   const refuse = (why: string): EvalError =>
-    new EvalError('usage', `--judge-check ${folder}: ${why}. Make another with \`eval judge-check\`.`);
+    new EvalError('usage', `--judge-check ${folder}: ${why}. Make a new one with \`eval judge-check\`.`);
   const results = await readFile(path.join(folder, 'check.json'), 'utf8')
     .then((text) => schema.parse(JSON.parse(text)))
     .catch(() => {
@@ -29,7 +29,7 @@ export async function requirePassedCheck<Result>(
     });
   const header = await readRunHeader(path.join(folder, 'log.jsonl'));
   if (header.models['judge'] !== judge)
-    throw refuse(`is of the judge ${header.models['judge'] ?? 'none'}, not of ${judge ?? 'none'}`);
+    throw refuse(`is for the judge ${header.models['judge'] ?? 'none'}, not for ${judge ?? 'none'}`);
   const other = Object.keys({ ...prompts, ...header.prompts }).find((file) => prompts[file] !== header.prompts[file]);
   if (other !== undefined) throw refuse(`was made with another ${other}`);
   const names = missed(results);
@@ -40,7 +40,7 @@ export async function requirePassedCheck<Result>(
 export function failedCheckAdvice(missed: readonly string[]): string[] {
   if (missed.length === 0) return [];
   return [
-    `This judge does not tell them apart: ${missed.join(', ')}.`,
+    `This judge does not distinguish them: ${missed.join(', ')}.`,
     'Take another judge, or prompts that it understands (--prompts).',
   ];
 }

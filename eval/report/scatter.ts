@@ -52,7 +52,7 @@ export function scatter(
     ];
   });
   const columns = [...new Map(points.map((point) => [point.column, point.x]))].map(([column, value], at) =>
-    // Neighbours stand on two lines.
+    // Labels of neighbours are on two lines.
     svgText(across(value), bottom - 6 - 14 * (at % 2), column, { anchor: 'middle', className: 'strong' }),
   );
   const told = points.map(

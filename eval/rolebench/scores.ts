@@ -8,7 +8,7 @@ import { rougeL, type RougeOptions } from '../text-metrics/rouge-l.ts';
 export const languages = ['en', 'zh'] as const;
 export const splits = ['instruction', 'role'] as const;
 
-/** A test set of RoleBench; Chinese has the split `instruction` alone. */
+/** A test set of RoleBench; Chinese has only the split `instruction`. */
 export interface RoleBenchTest {
   /** Folder that contains `rolebench-eng` and `rolebench-zh`. */
   readonly data: string;
@@ -84,7 +84,7 @@ export async function scoreRoleBench(
       add(kind, reference.role, answer, referencesOf(reference, kind));
   });
   if (answers.general !== undefined && plain.size === 0)
-    missing.push(`RAW needs ${plainFile(test)}, which is not there`);
+    missing.push(`RAW needs ${plainFile(test)}, which does not exist`);
   const scores = Object.fromEntries(
     scoreNames.map((name) => [name, clusteredMean([...sums[name].values()], options)]),
   ) as RoleBenchScores['scores'];

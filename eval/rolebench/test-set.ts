@@ -37,7 +37,7 @@ export async function loadRoleBench(config: Settings): Promise<LoadedData<RoleBe
   const test: RoleBenchTest = { data, language, split };
   const files = await existing(parts.map((part) => fileOf(test, part)));
   if (files.length === 0)
-    throw new EvalError('data', `${fileOf(test, 'general')} is not there. Give the folder of RoleBench.`);
+    throw new EvalError('data', `${fileOf(test, 'general')} does not exist. Give the folder of RoleBench.`);
   const descFile = path.join(data, `profiles-${language === 'zh' ? 'zh' : 'eng'}`, 'desc.json');
   const hasDescriptions = (await existing([descFile])).length > 0;
   const described = hasDescriptions ? ((await readJsonFile(descFile)) as Record<string, string>) : {};
@@ -45,11 +45,11 @@ export async function loadRoleBench(config: Settings): Promise<LoadedData<RoleBe
   const plain = await plainAnswers(test);
   const opponents = config.judge === undefined ? undefined : await opponentsOf(config, test);
   const problems = [
-    ...(hasDescriptions ? [] : [`${descFile} is not there: the roles have no descriptions`]),
-    ...(hasPlain ? [] : [`${plainFile(test)} is not there: RAW is missing`]),
+    ...(hasDescriptions ? [] : [`${descFile} does not exist: the roles have no descriptions`]),
+    ...(hasPlain ? [] : [`${plainFile(test)} does not exist: RAW is missing`]),
     ...parts
       .map((part) => fileOf(test, part))
-      .flatMap((file) => (files.includes(file) ? [] : [`${file} is not there`])),
+      .flatMap((file) => (files.includes(file) ? [] : [`${file} does not exist`])),
   ];
   const unreadable = new Set<string>();
   const sources: Sources = {
@@ -188,7 +188,7 @@ async function refuseLeak(folder: string, asked: ReadonlySet<string>): Promise<v
       if (leaked !== undefined)
         throw new EvalError(
           'data',
-          `${folder}: the lines of ${id} hold a question of the test ("${leaked}"). Import train.jsonl alone.`,
+          `${folder}: the lines of ${id} contain a question of the test ("${leaked}"). Import only train.jsonl.`,
         );
     }
   }

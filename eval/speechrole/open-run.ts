@@ -60,7 +60,7 @@ export function selectSamples(samples: readonly DialogueSample[], select: RunCon
   if (unknown.length > 0)
     throw new EvalError(
       'usage',
-      `The data has no role "${unknown.join('", "')}". A role is called like its file, without .json.`,
+      `The data has no role "${unknown.join('", "')}". The name of a role is that of its file, without .json.`,
     );
   return samples
     .filter((sample) => roles === undefined || roles.includes(sample.group))

@@ -22,7 +22,7 @@ export const runConfigSchema = z.strictObject({
   roleVoicesConsent: z.string().optional(),
   userText: z.boolean().default(false),
   teacherForced: z.boolean().default(false),
-  /** Keeps replies that stand in for the system's LLM. */
+  /** Keeps replies of fallbacks for the system's LLM. */
   allowFallback: z.boolean().default(false),
   speed: z.number().min(0.1).max(100).default(1),
   /** Dialogues answered concurrently. */

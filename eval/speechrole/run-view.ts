@@ -75,7 +75,7 @@ export function runName({ config, folder }: Pick<RunView, 'config' | 'folder'>):
 
 /**
  * Names the protocol of a run and its prompts, since other words are another measurement: `v1 · Dramatis wording`, or
- * name and hash of the user's prompts. The hash of the paper's is not known, so `official text` stands alone.
+ * name and hash of the user's prompts. The hash of the paper's is not known, so `official text` has no hash.
  */
 export function protocolLabel({ config, record, protocol }: Pick<RunView, 'config' | 'record' | 'protocol'>): string {
   const used = JSON.stringify(sortedHashes(record.header.prompts));

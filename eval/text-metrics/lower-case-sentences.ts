@@ -29,7 +29,7 @@ export function lowerCaseSentences(text: string): string[] {
   const sentences: string[] = [];
   let start = 0;
   for (const { end, next } of endsIn(text)) {
-    // What closes the sentence stands at the start of the next one.
+    // Closing marks of the sentence are at the start of the next one.
     closing.lastIndex = next;
     const closed = closing.exec(text)?.[0] ?? '';
     sentences.push(text.slice(start, closed === '' ? end : next + closed.trimEnd().length));
@@ -56,7 +56,7 @@ function endsIn(text: string): SentenceEnd[] {
     const end = match.index + 1;
     const next = match[1] === undefined ? end : end + text.slice(end).search(/\S/u);
     const context = text.slice(from, next) + (match[1] ?? text[end] ?? '');
-    // A mark with a blank before it stands alone.
+    // A mark after a blank is a sentence of its own.
     if ((words.at(-1)?.end ?? 0) > from + 1) words.pop();
     words.push({ end, next, context });
     before = match.index;

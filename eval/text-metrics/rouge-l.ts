@@ -1,7 +1,7 @@
 import { tokensOf, type TokenKind } from './tokens.ts';
 import { mean } from '../../voices/dsp/statistics.ts';
 
-/** F-measure over several references: the best, their mean, or that of the first alone. */
+/** F-measure over several references: the best, their mean, or that of the first one. */
 export const referenceChoices = ['max', 'mean', 'first'] as const;
 export type ReferenceChoice = (typeof referenceChoices)[number];
 

@@ -9,7 +9,7 @@ export function treebankTokens(text: string): readonly string[] {
   return lowerCaseSentences(text.toLowerCase()).flatMap(tokensOf);
 }
 
-/** Words that stand for two. */
+/** Words that count as two. */
 const pairs =
   /(?<![\p{L}\p{N}_])(?:(can)(not)|(d)('ye)|(gim|lem)(me)|(gon)(na)|(got)(ta)|(more)('n)|(wan)(na)(?=\s))(?![\p{L}\p{N}_])/gu;
 

@@ -30,7 +30,7 @@ interface TextProbeResult {
 
 const mark = '\u{1F}';
 
-/** Opens the judge's check: outputs of which it is known which is better, instead of those of a system. */
+/** Opens the judge's check: pairs of outputs with a known better one, instead of those of a system. */
 export async function openTextCheck<Config extends TextConfig, Facts extends SampleFacts, Output>(
   task: TextTask<Config, Facts, Output>,
   config: Config,

@@ -23,7 +23,7 @@ export const textConfigSchema = z.strictObject({
   character: z.string().optional(),
   /** Folder of character packs: their own prompts count instead of the benchmark's. */
   characters: z.string().optional(),
-  /** Keeps replies that stand in for the system's LLM. */
+  /** Keeps replies of fallbacks for the system's LLM. */
   allowFallback: z.boolean().default(false),
   /** Asks in speech, and takes the answers in speech. */
   speech: z.boolean().default(false),

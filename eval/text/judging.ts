@@ -71,7 +71,7 @@ export interface TextJudgeHealth {
   readonly repeated: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Models that answered, as the server tells. */
+  /** Models that answered, as the server reports them. */
   readonly models: readonly string[];
 }
 

@@ -64,7 +64,9 @@ function keyFigures(summary: TextSummary): Markup {
             note: `${health.unreadable} unreadable, ${health.refused} refused, ${health.failed} failed`,
           },
         ]),
-    ...(fallbacks === 0 ? [] : [{ name: 'Stand-ins', value: String(fallbacks), note: 'replies stood in for the LLM' }]),
+    ...(fallbacks === 0
+      ? []
+      : [{ name: 'Stand-ins', value: String(fallbacks), note: 'replies were fallbacks for the LLM' }]),
     ...(unheard === 0 ? [] : [{ name: 'Unheard', value: String(unheard), note: 'turns not understood' }]),
     ...(firstAudio.n === 0
       ? []

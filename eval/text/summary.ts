@@ -29,7 +29,7 @@ export interface TextSummary {
   readonly at: string;
   readonly samples: number;
   readonly answered: number;
-  /** Answers that stood in for the system's LLM, kept with `--allow-fallback`. */
+  /** Answers of fallbacks for the system's LLM, kept with `--allow-fallback`. */
   readonly fallbacks: number;
   /** Turns in which the system understood nothing. */
   readonly unheard: number;

@@ -70,7 +70,7 @@ export async function openTextAgent(wanted: AgentWanted, host: EvalHost): Promis
   const endpoint = openEndpoint('agent', limits, { ...parts, turns: host.turns });
   const apiKey = keyIn(config.agentKeyEnv, host);
   if (agent.startsWith('chat:')) {
-    if (config.speech) throw new EvalError('usage', '--speech needs a system that speaks; chat: is text alone.');
+    if (config.speech) throw new EvalError('usage', '--speech needs a system that speaks; chat: answers only in text.');
     const [url = '', model = ''] = agent.slice('chat:'.length).split('#');
     if (url === '' || model === '') throw new EvalError('usage', '--agent must be chat:URL#MODEL.');
     const settings = { baseUrl: url, model, dialect: 'openai', key: apiKey, prices: noPrices } as const;
@@ -192,7 +192,7 @@ async function openSpeech(
 function hearWith(recognizer: SpeechRecognizer): NonNullable<SpeechPath['hear']> {
   return (sound, language, { signal }) => {
     if (!recognizer.languages.includes(language))
-      throw new EvalError('usage', `--hear: ${recognizer.name} does not know ${language}.`);
+      throw new EvalError('usage', `--hear: ${recognizer.name} does not support ${language}.`);
     return transcribe(sound, recognizer, { signal, language });
   };
 }

@@ -65,7 +65,7 @@ export function textSummaryText(
   const columns = columnsOf(task);
   const lines = [
     `${summary.name}: ${summary.answered} of ${summary.samples} items answered, over ${summary.path}`,
-    summary.fallbacks === 0 ? [] : `  ${summary.fallbacks} replies stood in for the LLM of the system`,
+    summary.fallbacks === 0 ? [] : `  ${summary.fallbacks} replies were fallbacks for the LLM of the system`,
     summary.unheard === 0 ? [] : `  ${summary.unheard} turns in which the system understood nothing`,
     `protocol ${summary.protocol}`,
     `judge ${summary.judge}, ${summary.parser} parser`,
@@ -233,7 +233,7 @@ export function compareTextRuns<Config extends TextConfig, Facts extends SampleF
   };
 }
 
-/** Name of a run in a comparison; of the same system over text and in speech, both paths are told. */
+/** Name of a run in a comparison; if the same system is compared over text and in speech, the path is added. */
 function columnName(run: Parameters<typeof textRunName>[0], hasBothPaths: boolean): string {
   return `${textRunName(run)}${hasBothPaths ? ` (${run.config.speech ? 'speech' : 'text'})` : ''}`;
 }

@@ -44,17 +44,17 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** A known pair of outputs of which one is better: a judge that cannot tell them apart is not to be believed. */
+/** A pair of outputs with a known better one: a judge that cannot distinguish them cannot be trusted. */
 export interface Probe<Output> {
   readonly name: string;
   readonly help: string;
   readonly better: Output;
   readonly worse: Output;
-  /** Metric that should tell them apart. */
+  /** Metric that should distinguish them. */
   readonly metric: string;
 }
 
-/** Rows of a paper, and how they came to be. */
+/** Rows of a paper, and how they were made. */
 export interface PublishedTable {
   readonly table: string;
   readonly source: string;
@@ -65,7 +65,7 @@ export interface PublishedTable {
   readonly rows: readonly { readonly system: string; readonly values: Readonly<Record<string, number | null>> }[];
 }
 
-/** A benchmark whose judge reads texts. What all of them share is in this folder. */
+/** A benchmark whose judge reads texts. This folder has the shared part of all of them. */
 export interface TextTask<Config extends TextConfig, Facts extends SampleFacts, Output> {
   readonly name: string;
   readonly title: string;
@@ -105,7 +105,7 @@ export interface TextTask<Config extends TextConfig, Facts extends SampleFacts, 
   comparable(config: Config): Readonly<Record<string, string>>;
   /** Texts of a sample and its output, for the report. */
   describe(facts: Facts, output: Output | undefined): readonly (readonly [label: string, text: string])[];
-  /** Sound, stand-ins and waiting times in an output. */
+  /** Audio, fallback replies and waiting times in an output. */
   answers(output: Output): readonly Spoken[];
   probes(facts: Facts): readonly Probe<Output>[];
   /** The system's answers in the paper's own form, for `eval export --format outputs`. */

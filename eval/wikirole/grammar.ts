@@ -2,7 +2,7 @@ export type Parser = 'strict' | 'tolerant';
 
 /**
  * Reads the name in a judge's closing sentence: strictly as the released code does, or tolerantly the last bracket that
- * holds a candidate, whatever marks are around the name. Undefined if there is none.
+ * contains a candidate, with any marks around the name. Undefined if there is none.
  */
 export function nameIn(text: string, candidates: readonly string[], parser: Parser): string | undefined {
   if (parser === 'strict') return /(?:most suitable role is |最符合的角色为)\[(.*)\]/.exec(text)?.[1];

@@ -62,9 +62,9 @@ function differenceOf(wanted: RunHeader, here: RunHeader): string | undefined {
   const same = (part: (header: RunHeader) => unknown): boolean =>
     JSON.stringify(part(wanted)) === JSON.stringify(part(here));
   if (!same(({ task }) => task)) return 'its task has another version. Use the same version of Dramatis.';
-  if (!same(({ data }) => data.hash)) return 'the test data is not that of the run. Copy it to the same path.';
+  if (!same(({ data }) => data.hash)) return 'the test data differs from that of the run. Copy it to the same path.';
   if (!same(({ prompts }) => Object.entries(prompts).toSorted(([a], [b]) => (a < b ? -1 : 1))))
-    return 'the prompts are not those of the run. Use the same version of Dramatis, or copy the folder of --prompts.';
+    return 'the prompts differ from those of the run. Use the same version of Dramatis, or copy the folder of --prompts.';
   return undefined;
 }
 

@@ -14,7 +14,7 @@ export interface OpenedWork {
 export interface WorkServices {
   readonly host: EvalHost;
   readonly turns: SharedTurns;
-  /** Aborted when the worker gives back what it holds. */
+  /** Aborted when the worker gives back its work. */
   readonly signal: AbortSignal;
 }
 

@@ -3,6 +3,7 @@ import { EngineError } from '../../voices/engine.ts';
 import { mostDeaths, type AskFailure, type AskResult, type RunFacts } from '../jobs/run-facts.ts';
 import type { Consumer, Delivered, JobStore, Verdict } from '../jobs/store.ts';
 import { BudgetReached } from '../limits.ts';
+import type { AskFigures, AskOutcome } from './ask-figures.ts';
 import type { OpenedWork } from './open-run.ts';
 
 export interface RunAsksOptions {
@@ -11,8 +12,9 @@ export interface RunAsksOptions {
   readonly opened: OpenedWork;
   /** Most asks of a kind at a time; the run's own number if absent. */
   readonly atOnce: number | undefined;
-  /** Aborted when the worker gives back what it holds. */
+  /** Aborted when the worker gives back its work. */
   readonly signal: AbortSignal;
+  readonly figures?: AskFigures | undefined;
   readonly onFault: (fault: Error) => void;
 }
 
@@ -28,7 +30,7 @@ export class RunAsks {
     this.#options = options;
     const { store, facts, atOnce = Infinity, onFault } = options;
     this.#consumers = Object.entries(facts.kinds).map(([kind, places]) =>
-      store.consume(facts.id, kind, (job) => this.#do(kind, job), {
+      store.consume(facts.id, kind, (job) => this.#counted(kind, job), {
         atOnce: Math.min(atOnce, places.atOnce),
         leaseMs: facts.leaseMs,
         onFault,
@@ -44,12 +46,19 @@ export class RunAsks {
     if (await store.hasEnded(facts.id)) await store.clear(facts.id, Object.keys(facts.kinds));
   }
 
-  async #do(kind: string, { id, data, deaths }: Delivered): Promise<Verdict> {
+  async #counted(kind: string, job: Delivered): Promise<Verdict> {
+    const startMs = performance.now();
+    const outcome = await this.#do(kind, job);
+    this.#options.figures?.note(kind, outcome, (performance.now() - startMs) / 1_000, job.deaths > 0);
+    return outcome === 'given_back' ? 'back' : 'done';
+  }
+
+  async #do(kind: string, { id, data, deaths }: Delivered): Promise<AskOutcome> {
     const { store, facts, opened, signal } = this.#options;
-    if (signal.aborted) return 'back';
+    if (signal.aborted) return 'given_back';
     if (deaths >= mostDeaths) {
       await store.addResult(facts.id, { id, dollars: 0, failure: deadlyAsk });
-      return 'done';
+      return 'failed';
     }
     let dollars = 0;
     const told: Promise<void>[] = [];
@@ -59,6 +68,7 @@ export class RunAsks {
     const spend = (cost: number): void => {
       dollars += cost;
       this.#spent += cost;
+      this.#options.figures?.spend(cost);
       if (cost > 0) told.push(tell(cost));
     };
     let result: AskResult;
@@ -70,17 +80,17 @@ export class RunAsks {
       const value = await opened.work(kind, data, { signal, throwIfStopped, spend });
       result = { id, value, dollars };
     } catch (fault) {
-      if (signal.aborted) return 'back';
+      if (signal.aborted) return 'given_back';
       if (fault instanceof BudgetReached) {
         await Promise.all(told);
         await this.#stop(fault.message);
-        return 'back';
+        return 'given_back';
       }
       result = { id, dollars, ...failed(fault) };
     }
     await Promise.all(told);
     await store.addResult(facts.id, result);
-    return 'done';
+    return result.failure === undefined ? 'ok' : 'failed';
   }
 
   /** Takes nothing more, and says so: the run ends, or continues with other facts. */

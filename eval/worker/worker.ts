@@ -2,7 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { packageVersion } from '../../server/terminal/version.ts';
 import { EvalError } from '../eval-error.ts';
 import type { RunFacts } from '../jobs/run-facts.ts';
-import { JobStore, placeOf } from '../jobs/store.ts';
+import { placeOf } from '../jobs/job-flags.ts';
+import { JobStore } from '../jobs/store.ts';
+import type { AskFigures } from './ask-figures.ts';
 import type { OpenedWork, WorkServices } from './open-run.ts';
 import { RunAsks } from './run-asks.ts';
 
@@ -22,9 +24,11 @@ export interface WorkerOptions {
   /** Tells a problem. */
   readonly note: (text: string) => void;
   readonly open: (facts: RunFacts, services: Pick<WorkServices, 'turns' | 'signal'>) => Promise<OpenedWork>;
-  /** Aborted when it is to take nothing more and to finish what it has. */
+  /** Counts its work. */
+  readonly figures?: AskFigures | undefined;
+  /** Aborted when it must take no more work and finish its present work. */
   readonly stop: AbortSignal;
-  /** Aborted when it is to give back what it has. */
+  /** Aborted when it must give back its present work. */
   readonly quit: AbortSignal;
 }
 
@@ -35,18 +39,20 @@ interface Known {
   asks?: RunAsks;
 }
 
-/** Works on all runs that are announced in a Redis, until it is stopped. Throws an `EvalError` if none answers. */
+/** Works on all runs that are announced in a store, until it is stopped. Throws an `EvalError` if none answers. */
 export async function work(options: WorkerOptions): Promise<void> {
   const { url, print, note, stop } = options;
   let isAway = false;
   const onFault = (fault: Error): void => {
     // A run that has ended takes its asks with it.
     if (/Missing (?:lock|key) for job|could not renew lock/.test(fault.message)) return;
-    if (!isAway) note(`Redis at ${placeOf(url)}: ${fault.message}. It is tried again.`);
+    if (!isAway) note(`The store at ${placeOf(url)}: ${fault.message}. Trying again.`);
     isAway = true;
   };
   const store = await JobStore.open(url, onFault);
   const known = new Map<string, Known>();
+  const kinds = new Set<string>();
+  options.figures?.countWaiting(() => waitingBy(store, kinds));
   print(`Waiting for runs at ${placeOf(url)}. Ctrl-C finishes what is under way; twice gives it back at once.`);
   try {
     while (!stop.aborted) {
@@ -59,6 +65,17 @@ export async function work(options: WorkerOptions): Promise<void> {
     await Promise.all([...known.values()].map(async ({ asks }) => asks?.close()));
     await store.close();
   }
+}
+
+/** Asks that wait for a worker, by kind, of all runs that are announced; 0 for `known` kinds of earlier runs. */
+async function waitingBy(store: JobStore, known: Set<string>): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map([...known].map((kind) => [kind, 0]));
+  for (const { id, kinds } of await store.runs())
+    for (const kind of Object.keys(kinds)) {
+      known.add(kind);
+      counts.set(kind, (counts.get(kind) ?? 0) + (await store.waiting(id, kind)));
+    }
+  return counts;
 }
 
 async function aborted(signal: AbortSignal): Promise<undefined> {
@@ -102,7 +119,10 @@ function look(runs: readonly RunFacts[], known: Map<string, Known>, around: Surr
   return [...closing, ...opening];
 }
 
-async function openAsks(facts: RunFacts, { store, open, atOnce, quit, onFault }: Surroundings): Promise<RunAsks> {
+async function openAsks(
+  facts: RunFacts,
+  { store, open, atOnce, figures, quit, onFault }: Surroundings,
+): Promise<RunAsks> {
   const version = packageVersion();
   if (facts.version !== version)
     throw new EvalError('jobs', `it is of Dramatis ${facts.version}, and this is ${version}. Use the same version.`);
@@ -111,5 +131,5 @@ async function openAsks(facts: RunFacts, { store, open, atOnce, quit, onFault }:
     rest: (endpoint: string, ms: number) => store.rest(facts.id, endpoint, ms),
   };
   const opened = await open(facts, { turns, signal: quit });
-  return new RunAsks({ store, facts, opened, atOnce, signal: quit, onFault });
+  return new RunAsks({ store, facts, opened, atOnce, figures, signal: quit, onFault });
 }

@@ -54,6 +54,13 @@ export interface AppParts extends ListenParts {
   readonly voiceWatch?: VoiceWatch | undefined;
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Time at which a WebSocket was asked for, of `performance.now()`. */
+    arrivedMs: number;
+  }
+}
+
 const realtimePath = '/v1/realtime';
 const webFolder = path.join(import.meta.dirname, '..', 'web');
 const clientFolder = path.join(import.meta.dirname, '..', 'client');
@@ -70,11 +77,18 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const isResumable =
     node?.isResumable ?? ((token: string): boolean => isOpen(token) || store?.has(hashOf(token)) === true);
   const counted = parts.memories?.state === 'off' ? undefined : parts.memories;
-  const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined, node?.counts, counted);
-  const onFailedKey = (reason: string): void => metrics.noteFailedKey(reason);
+  const metrics = openMetrics({
+    engines: () => parts.engines.summary,
+    sessions,
+    watchesVoices: parts.voiceWatch !== undefined,
+    node: node?.counts,
+    memories: counted,
+  });
   const relayedAddress = node?.relayedAddress;
   const learnSecret = node?.secrets.learn.bind(node.secrets);
-  const auth = createAuthGuard({ learnSecret, config, secrets, sessions, isResumable, relayedAddress, onFailedKey });
+  const counts = { onFailedKey: metrics.noteFailedKey, onRefusal: metrics.noteRefusal };
+  const found = { isResumable, relayedAddress, learnSecret };
+  const auth = createAuthGuard({ config, secrets, sessions, ...found, ...counts });
   const terms = await openTerms(config, app.log, node && ((...spent) => node.cluster.counts.spend(...spent)));
   const telemetry = bothOf(metrics, parts.tracing);
   const shared = { ...parts, ...terms, resumableSessions, store, sessions, telemetry };
@@ -191,11 +205,11 @@ function listingOrder(all: readonly Character[], config: AppParts['config']): Ch
 function bothOf(metrics: Telemetry, tracing: Telemetry | undefined): Telemetry {
   if (tracing === undefined) return metrics;
   return {
+    ...metrics,
     note(event, about) {
       metrics.note(event, about);
       tracing.note(event, about);
     },
-    noteVoiceSimilarity: (similarity) => metrics.noteVoiceSimilarity?.(similarity),
   };
 }
 
@@ -224,7 +238,7 @@ async function joinNodes(
   const { openNode } = await import('../cluster/node.ts');
   const onChange = (isThere: boolean, fault?: unknown): void => {
     if (isThere) app.log.info('Redis answers again');
-    else app.log.error({ code: 'store_unavailable', fault: String(fault) }, 'Redis does not answer; sessions go on');
+    else app.log.error({ code: 'store_unavailable', fault: String(fault) }, 'Redis does not answer; sessions continue');
   };
   return openNode({ config, patience, secrets, characters, version, sessions, isOpen, onChange });
 }
@@ -237,16 +251,19 @@ function addRealtime(
 ): void {
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> =>
     node?.admit(request, reply, auth.authenticatedCaller(request));
+  app.decorateRequest('arrivedMs', 0);
+  const noteArrival = async (request: FastifyRequest): Promise<void> => void (request.arrivedMs = performance.now());
   app.route({
     method: 'GET',
     url: realtimePath,
-    onRequest: [auth.session, ...(node === undefined ? [] : [node.bringBack, admit])],
+    onRequest: [noteArrival, auth.session, ...(node === undefined ? [] : [node.bringBack, admit])],
     handler: (_request, reply) =>
       sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
     wsHandler: (socket, request) => {
       shared.sessions.add(socket);
       const deps = { ...shared, caller: auth.authenticatedCaller(request) };
-      serveSocket(socket, socketRequestOf(request), deps, request.log);
+      const { arrivedMs } = request;
+      serveSocket(socket, { ...socketRequestOf(request), arrivedMs }, deps, request.log);
     },
   });
 }

@@ -81,9 +81,9 @@ function read(file: string): Entry[] | undefined {
   const [head = '', ...rows] = text.split('\n');
   const facts = parsed(head) as Partial<typeof firstLine> | undefined;
   if (facts?.cassette !== firstLine.cassette)
-    throw new ConfigError(`DRAMATIS_CASSETTE: ${file} is no cassette. Name another file, or delete it to record.`);
+    throw new ConfigError(`DRAMATIS_CASSETTE: ${file} is not a cassette. Name another file, or delete it to record.`);
   if (Number(facts.version) > version)
-    throw new ConfigError(`DRAMATIS_CASSETTE: ${file} was written by a newer Dramatis. Update this one.`);
+    throw new ConfigError(`DRAMATIS_CASSETTE: ${file} was written by a newer version of Dramatis. Update Dramatis.`);
   // A process that was killed may have left half a line at the end.
   const entries = rows.map(parsed).filter((entry) => entry !== undefined) as Entry[];
   return entries.length === 0 ? undefined : entries;

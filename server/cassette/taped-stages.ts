@@ -54,7 +54,7 @@ function tapedModel(model: ChatModel, tape: Tape): ChatModel {
   };
 }
 
-/** A chunk of speech as a line of JSON has it: samples are 32-bit floats, little-endian, in base64. */
+/** A chunk of speech in a line of JSON: samples are 32-bit floats, little-endian, in base64. */
 type KeptChunk = Omit<SpeechChunk, 'frame'> & {
   readonly atMs: number;
   readonly sampleRate: number;
@@ -65,7 +65,7 @@ function tapedSynthesizer(synthesizer: SpeechSynthesizer, style: unknown, tape: 
   const { name } = synthesizer;
   return {
     ...synthesizer,
-    // One phrase after the other: a phrase has the same answer whatever is said around it.
+    // One phrase after the other: the answer to a phrase does not depend on other phrases.
     async *speak(phrases, options) {
       const { signal, voice, language, speed, seed } = options;
       let beforeMs = 0;

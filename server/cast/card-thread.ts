@@ -44,7 +44,7 @@ export interface CardLimits {
 }
 
 /**
- * Runs work on cards that others wrote in threads with a limit of memory and time, so that none can block the server. A
+ * Processes untrusted cards in threads with a limit of memory and time, so that none can block the server. A
  * thread reads one card at a time. It ends if a card reaches a limit or its client leaves, and if none comes for
  * {@link idleCardThreadMs}.
  */

@@ -1,3 +1,4 @@
+import { triggersIn } from '../../agents/scene/sections.ts';
 import type { Character } from '../../characters/character.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import type { Config } from '../config/config.ts';
@@ -34,6 +35,9 @@ export function describeScene(id: string, { scene, cast }: NonNullable<Character
     title: scene.title,
     user: scene.user,
     cast: cast.map((character) => ({ id: character.id, name: character.name })),
+    ...(scene.sections.length === 0
+      ? {}
+      : { sections: scene.sections.map((section) => section.id), triggers: triggersIn(scene.sections) }),
   };
 }
 

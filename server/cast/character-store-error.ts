@@ -1,7 +1,7 @@
 import type { Problem } from '../session/contract/events.ts';
 
 /**
- * Refusal of an operation on the characters of a server. The message is shown to the user as it stands, in a response
+ * Refusal of an operation on the characters of a server. The message is shown to the user unchanged, in a response
  * or on the terminal.
  */
 export class CharacterStoreError extends Error {

@@ -22,7 +22,7 @@ export interface PackIssue {
 /** A pack as parsed, or all that is wrong with it. */
 export type ReadPack = PackBody | { readonly problem: Problem; readonly issues: readonly PackIssue[] };
 
-/** Parses the pack in a request. Compiles the patterns of its lorebook, to tell which are invalid. */
+/** Parses the pack in a request. Compiles the patterns of its lorebook to find invalid ones. */
 export function readPack(json: string): ReadPack {
   requireFewValues(json, 'the character');
   let body: unknown;

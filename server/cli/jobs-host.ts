@@ -8,7 +8,7 @@ import { settings } from '../config/config.ts';
 const source = path.join(import.meta.dirname, '../main.ts');
 const compiled = path.join(import.meta.dirname, '../main.js');
 
-/** What a run tells a worker that it has started. */
+/** Message of a run to a worker that it has started. */
 export interface WorkerMessage {
   /** The run's own Redis, which the worker ends if the run is killed. */
   readonly redisPid?: number;
@@ -39,7 +39,7 @@ export const jobsHost: JobsHost = {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const tell = (message: WorkerMessage): void => {
-      // A worker that is gone needs to be told nothing.
+      // A worker that is gone needs no message.
       if (child.connected) child.send(message, () => undefined);
     };
     const redisPid = redisPids.get(url);

@@ -55,14 +55,14 @@ export async function run(args: string[]): Promise<number> {
 
 function formatOf(name = 'oculus'): MouthFormat {
   const format = mouthFormats.find((known) => known === name);
-  if (format === undefined) throw new UsageError(`--format is one of ${mouthFormats.join(', ')}.`);
+  if (format === undefined) throw new UsageError(`--format must be one of ${mouthFormats.join(', ')}.`);
   return format;
 }
 
-/** Throws an `EngineError` if the voice tells nothing of its mouth. */
+/** Throws an `EngineError` if mouth shapes are not known for the voice. */
 async function writeShapes(file: string, format: MouthFormat, blocks: readonly SpokenBlock[], sound: string) {
   const made = mouthFile(format, blocks, path.basename(sound));
   if (made === undefined)
-    throw new EngineError('say', 'ENGINE_REFUSED', 'the shapes of the mouth of this voice are not known');
+    throw new EngineError('say', 'ENGINE_REFUSED', 'the mouth shapes of this voice are not known');
   await writeFile(file, `${jsonText(made)}\n`);
 }

@@ -32,7 +32,7 @@ export class Moments {
     this.#onDue = onDue;
   }
 
-  /** @param {TalkEvent | Placed} told any event of the talk, in order */
+  /** @param {TalkEvent | Placed} told any event of the conversation, in order */
   take(told) {
     const event = /** @type {TalkEvent} */ (told);
     if (PLACED.has(event.type)) {
@@ -47,7 +47,7 @@ export class Moments {
     else if (event.type === 'playback.ended') this.#heard(event, Infinity);
     else if (event.type === 'playback.stopped') for (const id of event.responseIds) this.#stopped.add(id);
     else if (event.type === 'playback.cut') {
-      // The position at the cut, which the server is told, may be past the last progress.
+      // The position at the cut, which is reported to the server, may be past the last progress.
       this.#heard(event, Math.round(((event.heardMs - FADE_MS) * WIRE_RATE) / 1000));
       this.#forget(({ response_id: id }) => id === event.responseId);
     } else if (event.type === 'response.created') this.#stopped.clear();
@@ -65,7 +65,7 @@ export class Moments {
    * @param {number} samples
    */
   #heard({ itemId, responseId }, samples) {
-    // A cue that comes before its item was opened names the response alone.
+    // A cue that comes before its item was opened names only the response.
     const isHere = (/** @type {Placed} */ { item_id: id, response_id: ofId }) =>
       typeof id === 'string' ? id === itemId : ofId === responseId;
     const isDue = (/** @type {{ at: number, event: Placed }} */ { at, event }) => at < samples && isHere(event);

@@ -126,20 +126,21 @@ class OpenTalk {
   }
 
   /** @type {Talk['say']} */
-  say(text) {
+  say(text, { player } = {}) {
     if (this.isPlaying || this.isAnswering) void this.interrupt();
-    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+    const from = player === undefined ? {} : { x_dramatis: { player } };
+    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }], ...from };
     if (!this.send({ type: 'conversation.item.create', item })) return false;
     this.#request.ask();
     return true;
   }
 
   /** @type {Talk['sendAudio']} */
-  sendAudio(pcm16) {
+  sendAudio(pcm16, { player = 0 } = {}) {
     const bytes = ArrayBuffer.isView(pcm16)
       ? new Uint8Array(pcm16.buffer, pcm16.byteOffset, pcm16.byteLength)
       : new Uint8Array(pcm16);
-    return this.#link.sendAudio(bytes);
+    return this.#link.sendAudio(bytes, player);
   }
 
   /** @type {Talk['interrupt']} */

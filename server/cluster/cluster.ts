@@ -1,15 +1,17 @@
 import type { SessionStore } from '../journal/journal.ts';
 import type { SharedCounts } from './shared-counts.ts';
 
-/** Place of a session: on a living node, with nobody (`free`: its node has stopped or left it), or ended. */
+/** Place of a session: on a running node, on none (`free`: its node has stopped or released it), or ended. */
 export type SessionPlace = { readonly url: string } | 'free' | 'ended';
 
 /** Figures of a cluster for `/metrics`, since this node started. */
 export interface ClusterFigures {
-  /** Sessions whose latest events are in this process alone. */
+  /** Sessions whose latest events are only in this process. */
   readonly unkept: number;
   /** Sessions that ended here because another node had taken them over. */
   readonly fenced: number;
+  /** Sessions that this node took over after another one had left them. */
+  readonly moved: number;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface Cluster extends SessionStore {
   close(): Promise<void>;
 }
 
-/** The store does not answer, so nobody knows which node has a session. */
+/** The store does not answer, so it is unknown which node has a session. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   readonly code = 'store_unavailable';

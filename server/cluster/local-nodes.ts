@@ -12,9 +12,9 @@ const restartMs = 1_000;
 /** More ends of nodes than this within a minute are no accident: all nodes stop. */
 const mostEndsPerMinute = 5;
 
-/** What a node tells the process that started it, once it serves. */
+/** Message of a node to the process that started it, once it serves. */
 export interface NodeReady {
-  /** URL of this node alone; the one of all nodes is in `lines`. */
+  /** URL of only this node; the one of all nodes is in `lines`. */
   readonly nodeUrl: string;
   readonly pid: number;
   /** What `dramatis serve` prints of it, the same for all nodes. */
@@ -103,13 +103,13 @@ class Nodes {
     const nowMs = performance.now();
     this.#endsAtMs.push(nowMs);
     const isTooMany = this.#endsAtMs.filter((atMs) => nowMs - atMs < 60_000).length > mostEndsPerMinute;
-    if (isTooMany) printLine('Nodes end again and again, so all of them stop.');
+    if (isTooMany) printLine('Nodes ended repeatedly, so all nodes stop. Read their messages above.');
     if (isTooMany || !this.#hasServed) {
       this.#status = 1;
       this.stop();
       return;
     }
-    printLine('A node has ended. Another one starts; its conversations go on at the others.');
+    printLine('A node has ended. Another one is started; its conversations continue on the other nodes.');
     setTimeout(() => {
       if (!this.isStopping) void this.start();
     }, restartMs);
@@ -119,7 +119,7 @@ class Nodes {
     for (;;) {
       await this.redis.ended;
       if (this.isStopping) return;
-      printLine('Redis has ended. Conversations go on; another Redis starts.');
+      printLine('Redis has ended. Conversations continue, and another Redis is started.');
       await new Promise((resolve) => setTimeout(resolve, restartMs));
       this.redis = await startLocalRedis(this.redis.url);
       for (const node of this.#running) node.send({ redisPid: this.redis.pid });
@@ -142,7 +142,7 @@ function refuse({ memory, postgresUrl, redisUrl }: Config): void {
 
 /** The node that this process is, one of those that `serveNodes` starts. */
 export interface OwnNode {
-  /** Serves on the node's own URL, too, and tells that it is ready. */
+  /** Also serves on the node's own URL, and reports that it is ready. */
   tell(app: FastifyInstance, lines: readonly string[]): void;
   /** Parts from its starter, so that the process can end. */
   leave(): void;

@@ -10,7 +10,7 @@ const readyMs = 10_000;
 
 /** A Redis of this process on a free loopback port, in memory only. */
 export interface LocalRedis {
-  /** With its password, which no other process is told. */
+  /** With its password, which no other process gets. */
   readonly url: string;
   readonly pid: number;
   /** Settles when it has ended, by itself or by `stop`. */

@@ -6,7 +6,7 @@ import { addressOf } from '../http/auth-guard.ts';
 import type { ClientSecrets } from '../http/client-secrets.ts';
 import { tooMany, type Caller, type LiveSessions } from '../http/live-sessions.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
-import type { NodeCounts } from '../telemetry/metrics.ts';
+import type { NodeCounts } from '../telemetry/process-metrics.ts';
 import { hashOf } from '../connections/resumable-sessions.ts';
 import { StoreUnavailable, type Cluster, type SessionPlace } from './cluster.ts';
 import { openRedisStore } from './redis-store.ts';
@@ -42,17 +42,17 @@ export interface Node {
   /** Returns the client's address, if another node has passed the request on. */
   readonly relayedAddress: (headers: FastifyRequest['headers']) => string | undefined;
   readonly secrets: SharedSecrets;
-  /** Returns whether there is a session to resume, or the refusal if nobody knows. */
+  /** Returns if there is a session to resume, or the refusal if that is unknown. */
   readonly isResumable: (token: string) => Promise<boolean | Refusal>;
   /**
    * An `onRequest` hook, after authentication, for clients that return. Their session is open here: continues. Another node
-   * has it: passes the socket on. That node is dead, or nobody has it: claims it, and continues.
+   * has it: passes the socket on. If that node is dead, or no node has it: claims it, and continues.
    */
   readonly bringBack: Hook;
   /** The same for calls: a `preHandler` hook, since the body is passed on. */
   readonly bringBackCall: Hook;
   /**
-   * Takes a session over from whichever node has it, for a phone: its stream cannot be passed on. Returns false if there is
+   * Takes a session over from the node that has it, for a phone: its stream cannot be passed on. Returns false if there is
    * no such session.
    */
   readonly takeOver: (token: string) => Promise<boolean | Refusal>;
@@ -91,6 +91,9 @@ export async function openNode(parts: NodeParts): Promise<Node> {
       },
       get fenced() {
         return cluster.figures.fenced;
+      },
+      get moved() {
+        return cluster.figures.moved;
       },
       get relayed() {
         return relays.size;

@@ -56,6 +56,7 @@ export class RedisStore implements Cluster {
   #awakeMs = performance.now();
   #touchedMs = performance.now();
   #fenced = 0;
+  #moved = 0;
 
   constructor(options: RedisStoreOptions) {
     this.#options = options;
@@ -67,7 +68,7 @@ export class RedisStore implements Cluster {
       maxRetriesPerRequest: 0,
       retryStrategy: (times) => Math.min(times * 50, 500),
     });
-    // Each command tells its own failure.
+    // Each command reports its own failure.
     this.#client.on('error', () => undefined);
     // A Redis that was away may have lost what it had.
     this.#client.on('ready', () => (this.#isNew = true));
@@ -75,7 +76,7 @@ export class RedisStore implements Cluster {
     this.#timer.unref();
   }
 
-  /** Settles when the node's key is there, or after a second; the node serves without Redis, too. */
+  /** Settles when the node's key exists, or after a second; the node serves without Redis, too. */
   async begin(): Promise<void> {
     const isReady = new Promise<void>((resolve) => void this.#client.once('ready', () => resolve()));
     await Promise.race([isReady, new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
@@ -85,6 +86,7 @@ export class RedisStore implements Cluster {
   readonly figures: ClusterFigures = Object.defineProperties({} as ClusterFigures, {
     unkept: { get: () => [...this.#logs.values()].filter(({ isFailing }) => isFailing).length },
     fenced: { get: () => this.#fenced },
+    moved: { get: () => this.#moved },
   });
 
   has(tokenHash: string): boolean {
@@ -152,7 +154,8 @@ export class RedisStore implements Cluster {
   async #claim(tokenHash: string): Promise<boolean> {
     const found = await this.#ask(() => this.#run(claim, tokenHash, [this.nodeId, this.#stayMs]));
     if (!Array.isArray(found)) return false;
-    const [epoch, position, rows] = found as [number, string, string[]];
+    const [epoch, position, rows, last] = found as [number, string, string[], string];
+    if (last === '') this.#moved += 1;
     this.#claimed.set(tokenHash, { epoch, position: Number(position), rows });
     return true;
   }
@@ -257,7 +260,7 @@ export class RedisStore implements Cluster {
   }
 }
 
-/** Opens the cluster and tells the other nodes of this one. The caller closes it. */
+/** Opens the cluster and announces this node to the others. The caller closes it. */
 export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   const store = new RedisStore(options);
   await store.begin();

@@ -43,7 +43,7 @@ export class Relays {
     return this.#open.size;
   }
 
-  /** Returns the client's address that another node tells; undefined if the request comes from none. */
+  /** Returns the client's address as another node reports it; undefined if the request comes from none. */
   addressIn(headers: IncomingHttpHeaders): string | undefined {
     const { [keyHeader]: key, [addressHeader]: address } = headers;
     if (typeof key !== 'string' || typeof address !== 'string') return undefined;
@@ -51,7 +51,7 @@ export class Relays {
   }
 
   /**
-   * Passes an upgrade on. `silent`: the other node refused the connection, said that it takes nobody (503), or was silent
+   * Passes an upgrade on. `silent`: the other node refused the connection, accepts no sessions (503), or was silent
    * for too long; the client's socket is untouched then.
    */
   pass({ request, address, url }: PassedRequest): Promise<'passed' | 'silent' | NodeAnswer> {
@@ -129,7 +129,7 @@ export class Relays {
   }
 }
 
-/** Reads what another node answers; 503 says that it takes nobody. */
+/** Reads what another node answers; 503 means that it accepts no sessions. */
 async function answerOf(response: IncomingMessage): Promise<'silent' | NodeAnswer> {
   const { statusCode: status = 502, headers } = response;
   let body = '';

@@ -20,16 +20,17 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 `;
 
-/** Makes a node the owner. ARGV: node, milliseconds. Returns epoch, position and lines; nothing if there is no such session. */
+/** Makes a node the owner. ARGV: node, milliseconds. Returns epoch, position, lines and the last owner; nothing if there is no such session. */
 export const claim: Script = {
   lua: `
 local position = redis.call('HGET', KEYS[1], 'position')
 if not position then return false end
+local last = redis.call('HGET', KEYS[1], 'node') or ''
 local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
 redis.call('HSET', KEYS[1], 'node', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
-return {epoch, position, redis.call('LRANGE', KEYS[2], 0, -1)}
+return {epoch, position, redis.call('LRANGE', KEYS[2], 0, -1), last}
 `,
 };
 

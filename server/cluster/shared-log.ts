@@ -82,7 +82,7 @@ export class SharedLog implements SessionLog {
     return !this.#isUnkept && this.#end === undefined;
   }
 
-  /** True while the latest events are in this process alone. */
+  /** True while the latest events are only in this process. */
   get isFailing(): boolean {
     return this.#isUnkept;
   }

@@ -4,7 +4,7 @@ import { secretPrefix, type ClientSecret, type ClientSecrets } from '../http/cli
 import type { Refusal } from '../http/problem.ts';
 import { StoreUnavailable, type Cluster } from './cluster.ts';
 
-/** A client secret as the store has it, without its expiry: the store's own clock counts. */
+/** A client secret in the store, without its expiry, because the store's own clock counts. */
 type Facts = Pick<ClientSecret, 'startWith' | 'terms' | 'owner'> & { readonly character: string };
 
 const unavailable: Refusal = {

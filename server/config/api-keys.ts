@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Parses an entry of `DRAMATIS_API_KEYS`: the key alone, or `NAME:KEY`. Keys with the same name share one account. */
+/** Parses an entry of `DRAMATIS_API_KEYS`: only the key, or `NAME:KEY`. Keys with the same name share one account. */
 export function keyIn(entry: string): { readonly name: string | undefined; readonly key: string } {
   const [, name, key] = /^([\w-]{1,64}):(.+)$/.exec(entry) ?? [];
   return key === undefined ? { name: undefined, key: entry } : { name, key };

@@ -7,7 +7,7 @@ const dataDirChoice = '--data-dir, or DRAMATIS_DATA_DIR';
 
 /**
  * Creates the data folder, or a folder in it, before anything is stored there. Throws `ConfigError` if that fails, or if
- * it exists and cannot be written. New folders can be read by this user alone; `choice` names the option by which the user
+ * it exists and cannot be written. New folders can be read only by this user; `choice` names the option by which the user
  * can pick another folder.
  */
 export function makeDataDir(dataDir: string, choice = dataDirChoice): void {
@@ -17,7 +17,7 @@ export function makeDataDir(dataDir: string, choice = dataDirChoice): void {
     rmdirSync(mkdtempSync(path.join(folder, '.writable-')));
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    // A full disk can still be read, and what waits for room is told later.
+    // A full disk can still be read, and lines that wait for space are reported later.
     if (code === 'ENOSPC' || code === 'EDQUOT') return;
     throw new ConfigError(`${folder}: the folder cannot be written (${code}). Choose another with ${choice}.`, {
       cause,

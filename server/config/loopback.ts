@@ -11,7 +11,7 @@ export function isLoopback(host: string): boolean {
   return version === 0 ? host.toLowerCase() === 'localhost' : loopback.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Returns whether an address stands for all interfaces of this machine. */
+/** Returns true if an address means all interfaces of this machine. */
 export function isWildcard(host: string): boolean {
   return isIP(host) !== 0 && /^[0.:]+$/.test(host);
 }

@@ -16,17 +16,17 @@ export const sessionSettings = {
     .register(facts, {
       value: 'URL',
       secret: true,
-      help: 'PostgreSQL 14 or later for memories, in place of a file, so that several nodes share them',
+      help: 'PostgreSQL 14 or later for memories, instead of a file, so that several nodes share them',
       more: 'See [Operations](OPERATIONS.md).',
     }),
   reports: onOff.default(false).register(facts, {
-    help: 'keep what players report (`x_dramatis.report`) in reports/reports.jsonl, with the words before it',
+    help: 'store reports of players (`x_dramatis.report`) in reports/reports.jsonl, with the words before each',
   }),
   saveKey: text.optional().register(facts, {
     value: 'KEY',
     secret: true,
     shown: 'DRAMATIS_CLUSTER_KEY, or one made in the data folder',
-    help: 'key that signs the saves of games, so that no player changes them',
+    help: 'key that signs saved games, so that players cannot change them',
     more: 'See [Saves](PROTOCOL.md#saves).',
   }),
   resumeGraceSeconds: numeric(z.number().min(0).max(3_600))
@@ -43,7 +43,7 @@ export const limitSettings = {
   maxSessions: numeric(count.max(10_000)).default(64).register(facts, { help: 'concurrent sessions' }),
   maxSessionMinutes: numeric(count.max(24 * 60))
     .default(60)
-    .register(facts, { help: 'longest session' }),
+    .register(facts, { help: 'maximum length of a session, in minutes' }),
   maxSessionsPerKey: numeric(count.max(10_000).optional()).register(facts, {
     shown: 'half of DRAMATIS_MAX_SESSIONS; all if there is one key',
     help: 'concurrent sessions with one key, or with client secrets made with it',
@@ -52,7 +52,7 @@ export const limitSettings = {
     help: 'concurrent sessions from one address (IPv6: one /64)',
   }),
   maxLoopDelayMs: numeric(count.max(10_000).optional()).register(facts, {
-    help: 'p99 delay of the event loop at which `/healthz` says that this server is busy; 25 suits nodes behind a load balancer',
+    help: 'p99 delay of the event loop at which `/healthz` reports this server as busy; 25 is suitable for nodes behind a load balancer',
   }),
   maxSockets: numeric(count.max(100_000).optional()).register(facts, {
     shown: '16 for each session',

@@ -123,12 +123,12 @@ export const groups = {
       .optional()
       .register(facts, {
         value: 'RATING',
-        help: `judge what is said in all talks: ${ratings.join(', ')}; a stricter one of a card or a client secret holds`,
+        help: `content rating of all conversations: ${ratings.join(', ')}; a stricter rating of a card or a client secret takes precedence`,
         more: 'See [Ratings](PROTOCOL.md#ratings-rating).',
       }),
     moderationBaseUrl: httpUrl.optional().register(facts, {
       value: 'URL',
-      help: 'server with OpenAI’s /moderations, which judges besides our word list where there is a rating',
+      help: 'server with OpenAI’s /moderations; if there is a rating, it checks conversations besides our word list',
       more: 'It receives what is said, clause by clause.',
     }),
     moderationModel: text
@@ -152,7 +152,7 @@ export const groups = {
       help: 'hash of the smart-turn file, if it is not the known one',
     }),
     speculativeRepliesPerTurn: numeric(z.number().int().min(0).max(10)).default(3).register(facts, {
-      help: 'most speculative replies begun before the end of a turn is certain; 0 disables them',
+      help: 'maximum number of speculative replies, which begin before the end of a turn is certain; 0 disables them',
     }),
     playoutAheadMs: numeric(z.number().min(100).max(5_000))
       .default(400)
@@ -193,7 +193,7 @@ export const groups = {
     gpuMemoryMb: numeric(z.number().int().min(1).max(10_000_000).optional()).register(facts, {
       value: 'N',
       shown: 'no limit',
-      help: 'most GPU memory for all models together, in MB',
+      help: 'maximum GPU memory for all models together, in MB',
     }),
     workers: numeric(count.max(64)).optional().register(facts, {
       value: 'N',
@@ -235,7 +235,7 @@ export const groups = {
       help: 'password on the TURN server',
     }),
     twilio: onOff.default(false).register(facts, {
-      help: 'accept phone calls at /v1/twilio without the auth token, so unsigned',
+      help: 'accept unsigned phone calls at /v1/twilio, without an auth token',
     }),
     twilioAuthToken: text.optional().register(facts, {
       value: 'TOKEN',

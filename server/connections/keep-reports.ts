@@ -11,7 +11,7 @@ export function reportsFile(dataDir: string): string {
   return path.join(dataDir, 'reports', 'reports.jsonl');
 }
 
-/** Keeps what players report, before they are told that it is; `onLoss`: it could not be kept. */
+/** Stores reports of players before they are confirmed; `onLoss` is called if one could not be stored. */
 export function keepReports(
   dataDir: string,
   about: Readonly<Record<string, unknown>>,
@@ -26,7 +26,7 @@ export function keepReports(
       try {
         mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
         if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > mostBytes)
-          throw new Error(`${file} is full: move it away`);
+          throw new Error(`${file} is full. Move it away, so that reports can be stored again.`);
         await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
       } catch (fault) {
         onLoss(fault);

@@ -19,7 +19,7 @@ import type { Casting } from '../realtime/wire-scene.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
 import { errorObject } from '../session/contract/errors.ts';
 import type { Problem } from '../session/contract/events.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { SessionEnding, Telemetry } from '../telemetry/telemetry.ts';
 import type { VoiceWatch } from '../telemetry/voice-watch.ts';
 import { createInputRateLimit } from '../http/rate-limit.ts';
 import { listenersOf, userOf } from './session-listeners.ts';
@@ -37,7 +37,7 @@ export interface SessionDeps {
   readonly telemetry: Telemetry;
   readonly voiceWatch?: VoiceWatch | undefined;
   readonly memories?: Memories | undefined;
-  /** Judges what is said, where there is a rating. */
+  /** Checks the conversation if there is a rating. */
   readonly judge?: ContentJudge | undefined;
   /** What client secrets with limits have spent. */
   readonly spending?: Spending | undefined;
@@ -64,7 +64,7 @@ export interface SessionOptions {
   readonly medium?: 'call' | 'phone' | undefined;
 }
 
-/** The other end of a session, whatever carries it. */
+/** The other end of a session, over any transport. */
 export interface SessionPeer extends Peer {
   /** Called before the session leaves for another process, while it still listens. */
   leaving?(): void;
@@ -81,7 +81,7 @@ export function openSession(
   const { character, client, journal, restored } = options;
   const { config, engines, clock = systemClock } = deps;
   const { vad, turnDetector, speakerEncoder, recognizer } = engines;
-  let ending: 'ended' | 'server_stopping' | 'moved' | 'session_expired' = 'ended';
+  let ending: Exclude<SessionEnding, 'client_too_slow'> = 'ended';
   const end = (because: typeof ending): void => {
     ending = because;
     connection.close();
@@ -97,7 +97,7 @@ export function openSession(
     log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session failed');
   const sessionMs = config.maxSessionMinutes * 60_000;
   const cast = castOf(options, deps, peer);
-  // The greetings are synthesized while the client reads what the session is, and no longer than it stays.
+  // The greetings are synthesized while the client reads the session, and only as long as it is connected.
   const life = new AbortController();
   void cast.casting.responder.prepare?.({ signal: life.signal });
   const connection = openConnection(
@@ -129,7 +129,9 @@ export function openSession(
     if (left !== undefined) await left;
     place.leave();
     log.info({ session: connection.id, reason }, 'session closed');
-    peer.close(reason === 'client_too_slow' ? reason : ending);
+    const how = reason === 'client_too_slow' ? reason : ending;
+    deps.telemetry.noteEnd?.(how);
+    peer.close(how);
   });
   return connection;
 }
@@ -139,17 +141,19 @@ function castOf(
   options: SessionOptions,
   deps: SessionDeps,
   peer: Peer,
-): Pick<ConnectionParts, 'casting' | 'castScene'> {
+): Pick<ConnectionParts, 'casting' | 'castScene' | 'bindsUser'> {
   const { character, client } = options;
   const engines = governed(client.mouth === undefined ? deps.engines : lipSynced(deps.engines), options, deps, peer);
   const responder = engines.responderFor(character);
   const casting: Casting = { character, responder, about: aboutSession(options, deps) };
   const { secret } = deps.caller;
   const allowed = secret && [secret.character.id, ...(secret.terms?.characters ?? [])];
-  return { casting, castScene: castScenes(character, { ...deps, engines }, allowed) };
+  const castScene = castScenes(character, { ...deps, engines }, allowed);
+  return { casting, castScene, bindsUser: secret !== undefined };
 }
 
-const knownExtensions = 'heard binary opus resume hold nod notice cues thoughts visemes phones relations'.split(' ');
+const knownExtensions =
+  'heard binary opus resume hold nod notice cues thoughts visemes phones relations sections'.split(' ');
 
 /** Our own fields in `session.created`: the user, the character, extensions, and the resume token if any. */
 function aboutSession(options: SessionOptions, { engines, voiceWatch, caller }: SessionDeps): Record<string, unknown> {
@@ -187,7 +191,7 @@ interface TimeLimit {
   readonly end: () => void;
 }
 
-/** Ends a session at its time limit and tells the client. Returns a function that cancels it. */
+/** Ends a session at its time limit and informs the client. Returns a function that cancels it. */
 function startSessionLimit(peer: Pick<Peer, 'send'>, { clock, limitMs, notice, end }: TimeLimit): () => void {
   const leftMs = Math.min(noticeMs, limitMs / 2);
   const announce = (): void => {

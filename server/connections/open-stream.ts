@@ -23,7 +23,7 @@ export interface Line {
   readonly token: string | undefined;
   /** Carries frames from the first one on. */
   readonly carrier?: Transport;
-  /** Makes the peer of a session whose sound takes another way than its events. */
+  /** Makes the peer of a session whose audio and events are sent separately. */
   readonly peerOf?: ((link: ResumableStream) => SessionPeer) | undefined;
 }
 

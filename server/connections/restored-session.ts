@@ -24,7 +24,7 @@ export interface Returning {
   readonly deps: SocketDeps;
   readonly log: FastifyBaseLogger;
   readonly opus?: SessionOpus;
-  /** Set for calls, whose clients cannot say how much of a reply they got: they got what was played. */
+  /** Set for calls, whose clients cannot report how much of a reply they received: it is the part that was played. */
   readonly call?: Pick<Line, 'peerOf'> & { readonly medium: 'call' | 'phone' };
 }
 
@@ -50,11 +50,11 @@ const gone: Problem = {
 };
 const newer: Problem = {
   code: 'server_busy',
-  message: 'A newer version of the server keeps this session. Another node can resume it: try again.',
+  message: 'A newer version of the server stored this session. Another node can resume it. Try again.',
 };
 const unreadable: Problem = {
   code: 'session_not_resumable',
-  message: 'The session cannot be resumed: its journal cannot be read. The server’s log says where.',
+  message: 'The session cannot be resumed: its journal cannot be read. See the server’s log.',
 };
 
 /**
@@ -112,7 +112,7 @@ function findLeft(
   return { restored, character, caller };
 }
 
-/** The events that open a response; what comes between them and its end is told again as another response. */
+/** The events that open a response; the events between them and its end are sent again as another response. */
 const openers: readonly unknown[] = [
   'response.created',
   'response.output_item.added',

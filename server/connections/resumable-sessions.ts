@@ -10,7 +10,7 @@ import type { SessionOpus } from './session-opus.ts';
 export interface ResumableSession {
   readonly link: ResumableStream;
   readonly connection: Connection;
-  /** Gets what the session says: the link, or what passes it on to the link and to the sound of a call. */
+  /** Gets the output of the session: the link, or the peer that passes it on to the link and to the audio of a call. */
   readonly peer: SessionPeer;
   /** Set if the client asked for Opus. */
   readonly opus: SessionOpus | undefined;

@@ -11,7 +11,7 @@ import type { CloseReason, Transport } from './socket-transport.ts';
 interface Kept {
   readonly sequence: number;
   readonly frame: string | Uint8Array;
-  /** Position in the log up to which the frame tells what happened. */
+  /** Position in the log up to which the frame reports events. */
   readonly after: number;
 }
 

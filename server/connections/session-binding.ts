@@ -11,7 +11,7 @@ export interface SessionBinding extends Pick<RestoredSession, 'owner' | 'user' |
   readonly bySecret: boolean;
 }
 
-/** What a session is bound to: who it is for, and what carries it. */
+/** The account, user and character of a session, and its transport. */
 interface Bound {
   readonly character: Character;
   /** The one that the client named. */
@@ -34,7 +34,7 @@ interface Return {
 
 /**
  * Returns the problem of a caller that shows the resume token of a session together with a key, or with the name of a
- * user, that the session does not belong to, or that comes over something else. The token alone is enough.
+ * user, that the session does not belong to, or that comes over something else. The token is enough.
  */
 export function resumeProblem(
   binding: SessionBinding,
@@ -45,7 +45,7 @@ export function resumeProblem(
   const isOwner = byToken === true || owner === binding.owner;
   const isBound = secret === undefined || (allows(secret, binding.character) && userIn(secret) === binding.user);
   if (isOwner && isBound && (user === undefined || user === binding.user)) return undefined;
-  const message = 'The session belongs to another key, user or character than the resume token came with.';
+  const message = 'The session belongs to another key, user or character than the resume token.';
   return { code: 'resume_not_allowed', message };
 }
 

@@ -8,12 +8,12 @@ import { castIdOf } from '../realtime/wire-scene.ts';
 import { sessionIn, type WireSession } from '../realtime/wire-session.ts';
 import { errorTable } from '../session/contract/errors.ts';
 import type { SessionListener } from '../session/contract/events.ts';
-import type { Ports } from '../session/contract/ports.ts';
+import type { Ports } from '../session/history/context.ts';
 import { followCast } from './cast-memory.ts';
 import { keepReports } from './keep-reports.ts';
 import type { SessionDeps, SessionOptions } from './open-session.ts';
 
-/** Returns the listeners to a session's events, in the order in which they are told, and the recall of memories. */
+/** Returns the listeners to a session's events, in the order in which they are called, and the recall of memories. */
 export function listenersOf(
   options: SessionOptions,
   deps: SessionDeps,

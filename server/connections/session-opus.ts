@@ -15,14 +15,22 @@ interface Stream {
   sentSamples: number;
 }
 
+/** Most decoders of a session: of eight players, and of the user. */
+const mostDecoders = 9;
+
 /** Opus codec of one session, both directions, at the wire's sample rate. */
 export class SessionOpus {
-  readonly #decoder: OpusDecoder;
+  /** By number of the player, the one heard last at the end. */
+  readonly #decoders = new Map<number, OpusDecoder>();
+  /** For the next player who is heard. */
+  #spare: OpusDecoder | undefined;
+  #opening = Promise.resolve();
+  #isFull = false;
   readonly #replies = new Map<string, Stream>();
   #closed = false;
 
   private constructor(decoder: OpusDecoder) {
-    this.#decoder = decoder;
+    this.#spare = decoder;
   }
 
   /** The caller closes it. */
@@ -30,12 +38,26 @@ export class SessionOpus {
     return new SessionOpus(await openOpusDecoder(wireSampleRate));
   }
 
-  /** Decodes one packet of user audio. Returns undefined if it is not Opus, or shorter than its header says. */
-  decode({ packet, skipSamples, takeSamples }: OpusPacket): Float32Array | undefined {
-    const samples = this.#decoder.decodeWhole(packet);
+  /** Undefined if the audio of a player can be decoded; otherwise settles when it is worth another look. */
+  waitFor(player: number): Promise<void> | undefined {
+    const isKnown = this.#spare !== undefined || this.#decoders.has(player);
+    return isKnown || this.#closed || this.#isFull ? undefined : this.#opening;
+  }
+
+  /**
+   * Decodes one packet of user audio; each player's is a stream of its own. Returns undefined if it is not Opus, or
+   * shorter than its header says.
+   */
+  decode({ packet, skipSamples, takeSamples }: OpusPacket, player = 0): Float32Array | undefined {
+    const samples = this.#decoderOf(player)?.decodeWhole(packet);
     if (samples === undefined || samples.length < skipSamples + takeSamples) return undefined;
     // Opus may overshoot, and a packet of garbage may decode to any amplitude.
     return samples.subarray(skipSamples, skipSamples + takeSamples).map((sample) => Math.max(-1, Math.min(1, sample)));
+  }
+
+  /** Number of players who are decoded. */
+  get decoders(): number {
+    return this.#decoders.size;
   }
 
   /** Prepares a reply. It gets its own encoder, so that no state of another reply leaks into it. */
@@ -65,7 +87,35 @@ export class SessionOpus {
   close(): void {
     this.#closed = true;
     for (const replyId of this.#replies.keys()) this.end(replyId);
-    this.#decoder.close();
+    for (const decoder of this.#decoders.values()) decoder.close();
+    this.#decoders.clear();
+    this.#spare?.close();
+    this.#spare = undefined;
+  }
+
+  #decoderOf(player: number): OpusDecoder | undefined {
+    const decoder = this.#decoders.get(player) ?? this.#spare;
+    if (decoder === undefined) return undefined;
+    if (decoder === this.#spare) {
+      this.#spare = undefined;
+      this.#opening = this.#openSpare();
+    }
+    this.#decoders.delete(player);
+    this.#decoders.set(player, decoder);
+    const [longest] = this.#decoders;
+    if (this.#decoders.size > mostDecoders && longest !== undefined) {
+      longest[1].close();
+      this.#decoders.delete(longest[0]);
+    }
+    return decoder;
+  }
+
+  async #openSpare(): Promise<void> {
+    const decoder = await openOpusDecoder(wireSampleRate).catch(() => undefined);
+    // Without memory for one more, further players are refused packet by packet.
+    this.#isFull = decoder === undefined;
+    if (this.#closed) decoder?.close();
+    else this.#spare = decoder;
   }
 }
 

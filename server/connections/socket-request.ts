@@ -10,10 +10,10 @@ export interface SocketRequest {
   readonly intent?: string;
   /**
    * Extensions to enable, comma-separated: `binary`, `opus` (implies binary), `resume`, `hold`, `nod`, `notice`,
-   * `voice`, `cues`, `thoughts`, `visemes`, `phones` (implies visemes).
+   * `voice`, `cues`, `thoughts`, `visemes`, `phones` (implies visemes), `relations`, `sections`.
    */
   readonly x?: string;
-  /** Resume token, of whatever part of the handshake, and the sequence number of the last frame that the client received. */
+  /** Resume token, from any part of the handshake, and the sequence number of the last frame that the client received. */
   readonly resume?: string;
   readonly after?: string;
   /** How much of the reply in progress the client has received: the id of its response, a dot, and samples on the wire. */
@@ -22,6 +22,8 @@ export interface SocketRequest {
   readonly user?: string;
   /** The client speaks the pre-GA dialect. */
   readonly beta?: boolean;
+  /** Time at which the request arrived, of `performance.now()`. */
+  readonly arrivedMs?: number;
 }
 
 /** What a client asks for with the handshake of its WebSocket. If a parameter is repeated, the first value counts. */
@@ -50,5 +52,6 @@ export function clientOf(extensions: ReadonlySet<string>, beta: boolean): Client
     mouth: extensions.has('phones') ? 'phones' : extensions.has('visemes') ? 'visemes' : undefined,
     voice: extensions.has('voice'),
     relations: extensions.has('relations'),
+    sections: extensions.has('sections'),
   };
 }

@@ -3,6 +3,7 @@ import type { ChatModel } from '../../agents/chat.ts';
 import { openSharedEmbedder, type SharedEmbedder } from '../../agents/embeddings/shared-embedder.ts';
 import type { Character } from '../../characters/character.ts';
 import type { CallsHealth } from '../../voices/calls/calls.ts';
+import type { EngineLoad } from '../../voices/runtime/worker-pool.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
@@ -55,7 +56,7 @@ export interface Engines {
    * engine that the settings name. Throws an `EngineError` if the model does not work, and keeps the present engine.
    */
   useModel?(stage: VoiceStage, id: string | undefined, signal: AbortSignal): Promise<void>;
-  /** Finds the shapes of the mouth in the speech of engines that tell none. Its threads start when it is first needed. */
+  /** Finds the shapes of the mouth in the speech of engines that report none. Its threads start when it is first needed. */
   readonly aligner?: Aligner;
   /** The responder of a character: recognizer, reply source and synthesizer. */
   responderFor(character: Character): Responder;
@@ -79,6 +80,8 @@ export interface EngineSummary {
   readonly languages?: readonly string[];
   /** Execution provider of a local model. */
   readonly provider?: string;
+  /** Requests of the embedded engine at the moment, by its name. */
+  readonly load?: Readonly<Record<string, EngineLoad>>;
   readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 

@@ -3,7 +3,7 @@ import { addressOf, bearer } from '../../voices/calls/base-url.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { isLoopback, withoutBrackets } from '../config/loopback.ts';
 
-/** LLM programs by the port that each listens on unless it is told otherwise. */
+/** LLM programs by the port that each listens on by default. */
 const usualServers = [
   { name: 'Ollama', port: 11434 },
   { name: 'LM Studio', port: 1234 },

@@ -1,6 +1,6 @@
 import type { ModelWithCircuit } from '../../agents/actor/open.ts';
 import type { Character } from '../../characters/character.ts';
-import type { CallsHealth } from '../../voices/calls/calls.ts';
+import type { EngineLoad } from '../../voices/runtime/worker-pool.ts';
 import type { OmniModel } from '../../voices/omni.ts';
 import { withSpeakingStyle } from '../../voices/text/speaking-style.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
@@ -10,6 +10,7 @@ import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { openEmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
 import { fallbackSynthesizer, type SynthesizerVoice } from '../../voices/synthesis/fallback-synthesizer.ts';
 import { embeddedKinds, type EnginePlan } from './engine-plan.ts';
+import type { EngineSummary } from './engines.ts';
 import {
   openChat,
   openOmni,
@@ -24,7 +25,7 @@ import { omniVoiceOf, voiceOf } from './voice-of.ts';
 
 /** Methods common to all stages: facts for the summary, and the engine lifecycle. */
 interface StageLifecycle {
-  facts(): { readonly provider?: string; readonly health?: Readonly<Record<string, CallsHealth>> };
+  facts(): Pick<EngineSummary, 'provider' | 'load' | 'health'>;
   warm(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -161,7 +162,10 @@ export async function openOmniStage({ omni: planned }: EnginePlan, log?: CostLog
   };
 }
 
+/** The embedded engine of a stage. */
 interface Embedded {
+  readonly name: string;
+  load(): EngineLoad;
   warm(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -170,13 +174,13 @@ function lifecycleOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedde
   const gone = new AbortController();
   return {
     facts: () => ({
-      ...(embedded === undefined ? {} : { provider: 'cpu' }),
+      ...(embedded === undefined ? {} : { provider: 'cpu', load: { [embedded.name]: embedded.load() } }),
       ...(opened.length === 0
         ? {}
         : { health: Object.fromEntries(opened.map(({ planned, calls }) => [planned.name, calls.health()])) }),
     }),
     async warm(signal) {
-      // Not awaited: a server may be down and come back. Its first call will tell.
+      // Not awaited: a server may be down and come back. Its first call will show that.
       for (const { engine } of opened) engine.warm?.({ signal: gone.signal }).catch(() => undefined);
       await embedded?.warm(signal);
     },

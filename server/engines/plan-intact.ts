@@ -7,7 +7,7 @@ import { withInstalledJudges } from './auto-engines.ts';
 import { planEngines, type EnginePlan, type PlanSettings } from './engine-plan.ts';
 
 /**
- * Plans the engines so that `--auto` uses only intact models. Notes tell of damaged ones, and how to repair them.
+ * Plans the engines so that `--auto` uses only intact models. Notes name damaged ones, and say how to repair them.
  * Hashes the files, as the engines do later, from the page cache. `settings` name the skipped models.
  */
 export async function planIntactEngines<Given extends PlanSettings>(

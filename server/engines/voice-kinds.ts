@@ -15,7 +15,10 @@ export const recognizerKinds: AdaptersByKind<SpeechRecognizer> = {
 
 /** Synthesizers that need a server or an optional package. */
 export const synthesizerKinds: AdaptersByKind<SpeechSynthesizer> = {
-  dashscope: () => import('../../voices/synthesizers/dashscope.ts'),
+  dashscope: () => import('../../voices/synthesizers/cloud/dashscope.ts'),
+  azure: () => import('../../voices/synthesizers/cloud/azure.ts'),
+  cartesia: () => import('../../voices/synthesizers/cloud/cartesia.ts'),
+  inworld: () => import('../../voices/synthesizers/cloud/inworld.ts'),
   'openai-speech': () => import('../../voices/synthesizers/openai-speech.ts'),
   'gpt-sovits': () => import('../../voices/synthesizers/gpt-sovits.ts'),
   'f5-socket': () => import('../../voices/synthesizers/f5-socket.ts'),

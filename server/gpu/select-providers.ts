@@ -40,7 +40,7 @@ export async function selectProviders(config: Config, options: ProveOptions): Pr
   for (const trial of trialsOf(config).filter(follows)) {
     const open = candidates.filter((provider) => !proofs.knows(trial.file, provider));
     if (open.length === 0) continue;
-    // Noted as failed beforehand, so that a driver which crashes the machine is not tried again.
+    // Recorded as failed before the trial, so that a driver which crashes the machine is not tried again.
     for (const provider of open) proofs.note(trial.file, provider, false);
     try {
       const base = await tryModel(trial, 'cpu', signal);

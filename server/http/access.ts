@@ -97,7 +97,7 @@ export function remoteRefusal(
   const isProxied = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].some((each) => headers[each] !== undefined);
   if (isLoopback(address) && isLoopback(name) && isOwnPage && !isProxied) return undefined;
   const message =
-    'A server without keys takes its settings from its own machine only. Set DRAMATIS_API_KEYS, and send a key.';
+    'A server without keys can be configured only from its own machine. Set DRAMATIS_API_KEYS, and send a key.';
   return { status: 403, problem: { code: 'server_key_needed', message } };
 }
 

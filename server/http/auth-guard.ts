@@ -62,6 +62,8 @@ interface GuardParts {
   readonly relayedAddress?: ((headers: IncomingHttpHeaders) => string | undefined) | undefined;
   /** Counts requests without a valid key. */
   readonly onFailedKey?: (reason: FailedKeyReason) => void;
+  /** Counts what is refused, by the code of the error. */
+  readonly onRefusal?: (code: string) => void;
 }
 
 /** Builds the checks of one server. */
@@ -79,10 +81,10 @@ export function createAuthGuard(parts: GuardParts): AuthGuard {
     callers.set(request, { ...access, address });
     return undefined;
   };
-  const check = checkMaker(parts.learnSecret);
+  const check = checkMaker(parts);
   const callerOf = (request: FastifyRequest): Caller & Access => {
     const caller = callers.get(request);
-    if (caller === undefined) throw new Error('the route does not check who comes in');
+    if (caller === undefined) throw new Error('the route does not check its caller');
     return caller;
   };
   return {
@@ -143,7 +145,10 @@ type Find = (request: FastifyRequest, reply: FastifyReply) => Refusal | undefine
  * Returns the function that makes a hook which answers and logs what `find` refuses. `tokenOf`: the resume token of a
  * request, for which no client secret need be known.
  */
-function checkMaker(learnSecret: GuardParts['learnSecret']): (find: Find, tokenOf?: typeof resumeTokenOf) => Check {
+function checkMaker({
+  learnSecret,
+  onRefusal,
+}: Pick<GuardParts, 'learnSecret' | 'onRefusal'>): (find: Find, tokenOf?: typeof resumeTokenOf) => Check {
   const refusals = new RefusalLog();
   return (find, tokenOf) => async (request, reply) => {
     const unknown = await learnSecret?.(keyOf(request.headers));
@@ -153,6 +158,7 @@ function checkMaker(learnSecret: GuardParts['learnSecret']): (find: Find, tokenO
     const address = addressOf(request.ip);
     const { code } = refusal.problem;
     refusals.note(address, (times) => request.log.info({ code, address, times }, 'request refused'));
+    onRefusal?.(code);
     await sendRefusal(reply, refusal);
   };
 }

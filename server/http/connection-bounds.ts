@@ -55,7 +55,7 @@ function hasOpenBody({ ws, raw, headers }: FastifyRequest): boolean {
   return !ws && isAnnounced && !raw.complete;
 }
 
-/** Ends a request whose body stalls, or does not end in time. Counts checks, so that a stall of our own is no stall. */
+/** Ends a request whose body stalls, or does not end in time. Counts checks, so that a stall of our own process does not count. */
 function watchBody({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
   const { socket } = raw;
   const isUpload = /^(?:multipart\/|application\/octet-stream)/i.test(headers['content-type'] ?? '');

@@ -11,7 +11,7 @@ interface Address {
   readonly accounts: Set<string | undefined>;
 }
 
-/** The wrong keys that each address has shown. Slows down guessing; a right key is not looked at meanwhile either. */
+/** The wrong keys that each address has shown. Slows down guessing; during this time a right key is not checked either. */
 export class FailedKeys {
   readonly #addresses = new Map<string, Address>();
   readonly #count: (reason: FailedKeyReason) => void;

@@ -26,7 +26,7 @@ interface Socket {
 
 interface Held {
   readonly caller: Caller | undefined;
-  /** Ends the conversation and tells the client that the server is stopping. */
+  /** Ends the conversation and informs the client that the server is stopping. */
   readonly end: () => void;
   replies: number;
 }
@@ -130,7 +130,7 @@ export class LiveSessions {
         if (type === 'reply-started') held.replies += 1;
         if (type !== 'reply-ended') return;
         held.replies -= 1;
-        // What the client is told of the end goes out first.
+        // Messages to the client about the end are sent first.
         if (this.#moving && held.replies === 0) queueMicrotask(end);
       },
       leave: () => {
@@ -155,8 +155,8 @@ export class LiveSessions {
 
   /**
    * Refuses new conversations and requests, lets running replies and requests finish for `graceMs`, then ends the rest.
-   * `noticeMs`: time before the first of them ends, in which a load balancer learns that this node takes nobody.
-   * `apartMs`: time between two conversations that end at first, so that others who go on with them are not flooded.
+   * `noticeMs`: time before the first of them ends, in which a load balancer learns that this node accepts no sessions.
+   * `apartMs`: time between two conversations that end at first, so that the nodes that continue them are not flooded.
    */
   async drain(graceMs: number, { noticeMs = 0, apartMs = 0 }: DrainPace = {}): Promise<void> {
     const isFirst = !this.#draining;
@@ -171,7 +171,7 @@ export class LiveSessions {
     }
     await this.#until(() => this.#places.size === 0 && !this.busy, graceMs);
     for (const place of this.#places) place.end();
-    // A conversation that ends tells its client and closes its own socket.
+    // A conversation that ends informs its client and closes its own socket.
     await this.#until(() => this.#places.size === 0, closeTimeoutMs);
     for (const socket of this.#sockets) socket.close(goingAway, 'server_stopping');
     await this.#until(() => this.#sockets.size === 0, closeTimeoutMs);

@@ -1,7 +1,8 @@
 import { castIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
 import { SessionWorld } from '../session/history/session-world.ts';
-import { createdIn, keptPhrases, type JournalLine, type KeptItem } from './lines.ts';
+import { keptPhrases, type JournalLine, type KeptItem } from './lines.ts';
+import { createdIn } from './unfinished.ts';
 
 /** More changes of the world than these are merged. */
 const mostWorlds = 20;
@@ -16,7 +17,7 @@ interface FoldedItem {
   truncated: Map<number, Line<'truncated'>>;
 }
 
-/** State that a journal tells, without what later lines made void. */
+/** State that a journal contains, without parts that later lines have undone. */
 interface Folded {
   open: Line<'open'> | undefined;
   session: Line<'session'> | undefined;
@@ -26,6 +27,8 @@ interface Folded {
   taken: Line<'taken'>[];
   felt: Line<'felt'> | undefined;
   spent: Line<'spent'> | undefined;
+  /** The last one, since the cast was changed. */
+  story: Line<'section'> | undefined;
   told: Line<'told'>[];
   /** Changes of the world. */
   worlds: Line<'world'>[];
@@ -41,7 +44,7 @@ interface Folded {
 
 /**
  * Returns the shortest journal that restores the same session: `restore(fold(lines))` equals `restore(lines)`. Each item
- * stands once, in its place and with its last content; replies in progress keep their lines.
+ * is written once, in its place and with its last content; replies in progress keep their lines.
  */
 export function fold(lines: readonly JournalLine[]): JournalLine[] {
   const folded: Folded = {
@@ -53,6 +56,7 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     taken: [],
     felt: undefined,
     spent: undefined,
+    story: undefined,
     told: [],
     worlds: [],
     relations: new Map(),
@@ -79,6 +83,7 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     ...worlds,
     ...folded.relations.values(),
     ...(felt === undefined ? [] : [felt]),
+    ...(folded.story === undefined ? [] : [folded.story]),
     ...(folded.spent === undefined ? [] : [folded.spent]),
     ...[...replies.values()].flat(),
     ...lately,
@@ -100,11 +105,14 @@ function take(folded: Folded, line: JournalLine): void {
     case 'spent':
       folded.spent = line;
       return;
+    case 'section':
+      folded.story = line;
+      return;
     case 'world':
       folded.worlds = merged(folded.worlds, line);
       return;
     case 'relation':
-      folded.relations.set(`${line.character} ${line.axis}`, line);
+      folded.relations.set(`${line.with} ${line.character} ${line.axis}`, line);
       return;
     case 'taken':
       folded.taken.push(line);
@@ -144,7 +152,7 @@ function merged(worlds: readonly Line<'world'>[], line: Line<'world'>): Line<'wo
   return [{ type: 'world', change: world.asChange() as Line<'world'>['change'] }];
 }
 
-/** Events that the client has are left out, unless they tell of a reply that has not ended. */
+/** Events that the client has are left out, unless they are about a reply that has not ended. */
 function tell(folded: Folded, line: Line<'told'>): void {
   const isOpen = ({ event }: Line<'told'>): boolean => folded.replies.has(createdIn(event) ?? '');
   folded.told = [...folded.told.filter((one) => one.sequence > line.acknowledged || isOpen(one)), line];
@@ -156,6 +164,7 @@ function takeSession(folded: Folded, line: Line<'session'>): void {
   if (castOf(line) !== (folded.session === undefined ? opened : castOf(folded.session))) {
     folded.before = folded.items.map(({ id }) => id);
     folded.felt = undefined;
+    folded.story = undefined;
   }
   if (line.before !== undefined) folded.before = line.before;
   folded.session = line;
@@ -193,7 +202,7 @@ function endItem({ byId }: Folded, line: Line<'ended'>): void {
   folded.truncated = new Map();
 }
 
-/** A change of an item that a reply is still speaking stands behind the reply's lines so far. */
+/** A change of an item that a reply is still speaking comes after the reply's lines so far. */
 function change(all: Folded, line: Line<'transcript'> | Line<'truncated'>): void {
   const { byId, replies } = all;
   const folded = byId.get(line.itemId);

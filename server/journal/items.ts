@@ -37,11 +37,12 @@ export function changeItem(
 
 function itemOf(keptItem: KeptItem): Item {
   if (keptItem.type !== 'message') return keptItem;
-  const { id, type, role, status, emotion, intensity, speaker, cues } = keptItem;
+  const { id, type, role, status, emotion, intensity, speaker, heardBy, cues } = keptItem;
   const about = {
     ...(emotion === undefined ? {} : { emotion }),
     ...(intensity === undefined ? {} : { intensity }),
     ...(speaker === undefined ? {} : { speaker }),
+    ...(heardBy === undefined ? {} : { heardBy }),
     ...(cues === undefined ? {} : { cues }),
   };
   return { id, type, role, status, ...about, content: contentOf(keptItem) };

@@ -81,7 +81,7 @@ export class Journal implements SessionListener {
     this.write(...linesOf(event));
   }
 
-  /** Records an event as the client is told it, so that another process can tell it again. */
+  /** Records an event as it is sent to the client, so that another process can send it again. */
   told(sequence: number, event: Readonly<Record<string, unknown>>, acknowledged: number): void {
     this.write({ type: 'told', sequence, event: { ...event }, acknowledged });
   }

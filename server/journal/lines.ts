@@ -40,6 +40,7 @@ export const worldChange = z.object({
 });
 
 const itemFacts = { id: z.string(), status: z.enum(['in_progress', 'completed', 'incomplete']) };
+const relationFacts = { character: z.string(), axis: z.string(), value: z.number() };
 const felt = { emotion: z.enum(emotions).optional(), intensity: z.number().optional() };
 const opaque = { type: z.literal('opaque'), value: z.record(z.string(), z.unknown()) };
 
@@ -51,6 +52,7 @@ const keptMessage = z.looseObject({
   ...felt,
   speaker: speaker.optional(),
   cues: z.array(cue).optional(),
+  heardBy: z.record(z.string(), z.number()).optional(),
   content: z.array(
     z.discriminatedUnion('type', [
       z.looseObject({ type: z.literal('text'), text: z.string() }),
@@ -80,13 +82,16 @@ export const journalVersion = 3;
 /** Phrases of a reply that count: the client may lack the end of the last but one. */
 export const keptPhrases = 2;
 
+/** The section of a scene. */
+export const storyPlace = z.object({ section: z.string(), given: z.record(z.string(), z.string()) });
+
 /** Feelings of one character. */
 export const keptFeelings = z.object({
   emotions: z.record(z.enum(basicEmotions), z.number()),
   intimacy: z.number(),
 });
 
-/** One line of a journal: a change, in the order in which the client was told. */
+/** One line of a journal: a change, in the order in which the client learned of the changes. */
 export const lineSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('open'),
@@ -121,7 +126,7 @@ export const lineSchema = z.discriminatedUnion('type', [
     type: z.literal('spent'),
     spent: z.object({ replies: z.number(), tokens: z.number(), audioMs: z.number(), cost: z.number() }),
   }),
-  /** An event that the client was told, by the number of its frame; it has all frames up to the one that it acknowledged. */
+  /** An event that was sent to the client, by the number of its frame; it has all frames up to the one that it acknowledged. */
   z.object({
     type: z.literal('told'),
     sequence: z.number(),
@@ -158,7 +163,7 @@ export const lineSchema = z.discriminatedUnion('type', [
     fromMs: z.number(),
   }),
   z.object({ type: z.literal('heard'), replyId: z.string(), heardMs: z.number() }),
-  /** Feelings of each speaker when a reply has ended; the id of a character that is alone is empty. */
+  /** Feelings of each speaker when a reply has ended; the id is empty if there is only one character. */
   z.object({ type: z.literal('felt'), feelings: z.record(z.string(), keptFeelings) }),
   z.object({ type: z.literal('ended'), replyId: z.string(), item: keptMessage.optional() }),
   z.object({
@@ -169,18 +174,14 @@ export const lineSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('deleted'), itemId: z.string() }),
   z.object({ type: z.literal('world'), change: worldChange }),
-  z.object({ type: z.literal('relation'), character: z.string(), axis: z.string(), value: z.number() }),
+  storyPlace.extend({ type: z.literal('section') }),
+  /** `with`: the user if absent. */
+  z.object({ type: z.literal('relation'), ...relationFacts, with: z.string().optional() }),
 ]);
 
 export type JournalLine = z.infer<typeof lineSchema>;
 export type KeptItem = z.infer<typeof keptItem>;
 export type KeptMessage = z.infer<typeof keptMessage>;
-
-/** Returns the id of the reply of which an event told first. */
-export function createdIn({ type, response }: Readonly<Record<string, unknown>>): string | undefined {
-  const { id } = Object(response) as { readonly id?: unknown };
-  return type === 'response.created' && typeof id === 'string' ? id : undefined;
-}
 
 /** Returns the line that records the settings of a session; not its resume token, which is a key. */
 export function sessionLine(session: WireSession): JournalLine {
@@ -210,8 +211,10 @@ function changesOf(event: SessionEvent): JournalLine[] {
     case 'reply-cue':
     case 'reply-ended':
       return changesOfReply(event);
+    case 'section':
+      return [{ type: 'section', section: event.section, given: { ...event.given } }];
     case 'relation':
-      return [{ type: 'relation', character: event.character, axis: event.axis, value: event.value }];
+      return [{ type: 'relation', character: event.character, with: event.with, axis: event.axis, value: event.value }];
     case 'world-taken':
       return [{ type: 'world', change: event.change as Extract<JournalLine, { type: 'world' }>['change'] }];
     case 'item-added':

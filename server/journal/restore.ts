@@ -1,19 +1,20 @@
+import { userSpeaks } from '../../agents/scene/hearing.ts';
 import type { WorldChange } from '../../agents/surroundings.ts';
 import type { Feelings } from '../../agents/feelings.ts';
 import type { Spent } from '../limits/spending.ts';
 import type { SecretTerms } from '../protocol/secret-terms.ts';
 import { castIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
-import type { SavedState } from '../session/contract/saved-state.ts';
+import type { SavedState } from '../session/contract/settings.ts';
 import { cutToleranceMs } from '../../voices/synthesis/cut-chunk.ts';
 import { worldAfter, type SessionWorld } from '../session/history/session-world.ts';
 import { Conversation } from '../session/history/conversation.ts';
 import type { RepeatedRequest, ReplyRequest, SpokenPhrase } from '../session/contract/events.ts';
 import { requestAgain, type CutPhrase } from '../session/output/ended-replies.ts';
 import type { Item, MessageItem } from '../session/contract/item.ts';
-import { createdIn, keptPhrases, type JournalLine } from './lines.ts';
+import { keptPhrases, type JournalLine } from './lines.ts';
 import { changeItem } from './items.ts';
-import { addCue, addWords, cutToHeard, dropUnheard, messageIn, owesReply } from './unfinished.ts';
+import { addCue, addWords, createdIn, cutToHeard, dropUnheard, messageIn, owesReply } from './unfinished.ts';
 
 type LineOf<Type extends JournalLine['type']> = Extract<JournalLine, { readonly type: Type }>;
 
@@ -22,11 +23,11 @@ export interface OpenReply {
   readonly replyId: string;
   readonly item: MessageItem | undefined;
   readonly cut: CutPhrase | undefined;
-  /** False if the server died before it told the client of the reply. */
+  /** False if the server died before it announced the reply to the client. */
   readonly isAnnounced: boolean;
 }
 
-/** An event that a client was told, perhaps without receiving it. */
+/** An event that was sent to a client, which may not have received it. */
 export interface ToldEvent {
   readonly sequence: number;
   readonly event: Readonly<Record<string, unknown>>;
@@ -74,9 +75,13 @@ export interface RestoredSession {
   readonly unheard: readonly string[];
   /** The world of the client's game; undefined if it has sent none. */
   readonly world: WorldChange | undefined;
-  /** How the characters stand with the user; undefined if nothing has moved them. */
+  /** Relations of the characters to the user; undefined if nothing has changed them. */
   readonly relations: SavedState['relations'];
-  /** The reply that is made again, or goes on. */
+  /** Relations to players. */
+  readonly relationsWith: SavedState['relationsWith'];
+  /** The section of the scene; undefined if none was entered. */
+  readonly story: SavedState['story'];
+  /** The reply that is made again, or continues. */
   readonly reply: ReplyRequest | undefined;
 }
 
@@ -128,14 +133,16 @@ export function restore(
     openReplies,
     world: world?.asChange(),
     relations: found.relations,
+    relationsWith: found.relationsWith,
+    story: found.story,
   };
   return { ...identity, ...state, kept, taken, told, unheard, reply: unheard.length === 0 ? (cut ?? owed) : undefined };
 }
 
-type StateLine = LineOf<'felt' | 'relation' | 'world' | 'spent'>;
+type StateLine = LineOf<'felt' | 'relation' | 'world' | 'section' | 'spent'>;
 
 function isState(line: JournalLine): line is StateLine {
-  return ['felt', 'relation', 'world', 'spent'].includes(line.type);
+  return ['felt', 'relation', 'world', 'section', 'spent'].includes(line.type);
 }
 
 /** State after the lines of a journal, taken one after the other. */
@@ -155,11 +162,13 @@ class Found {
   beforeScene = new Set<string>();
   kept: number | undefined;
   told: ToldEvent[] = [];
-  /** Replies of which the client was told; undefined if the journal does not say. */
+  /** Replies that were announced to the client; undefined if the journal does not say. */
   announced: Set<string> | undefined;
   taken = new Set<number>();
   world: SessionWorld | undefined;
   relations: RestoredSession['relations'];
+  relationsWith: RestoredSession['relationsWith'];
+  story: RestoredSession['story'];
   spent: Spent | undefined;
   readonly #opened: string;
   #castId: string;
@@ -216,10 +225,14 @@ class Found {
   #takeState(line: StateLine): void {
     if (line.type === 'felt') this.feelings = line.feelings;
     else if (line.type === 'spent') this.spent = line.spent;
+    else if (line.type === 'section') this.story = { section: line.section, given: line.given };
     else if (line.type === 'world') this.world = worldAfter(this.world, line.change);
     else {
-      const { character, axis, value } = line;
-      this.relations = { ...this.relations, [character]: { ...this.relations?.[character], [axis]: value } };
+      const { character, with: speaker = userSpeaks, axis, value } = line;
+      const before = speaker === userSpeaks ? this.relations : this.relationsWith?.[speaker];
+      const values = { ...before, [character]: { ...before?.[character], [axis]: value } };
+      if (speaker === userSpeaks) this.relations = values;
+      else this.relationsWith = { ...this.relationsWith, [speaker]: values };
     }
   }
 
@@ -249,6 +262,7 @@ class Found {
     if (castId !== this.#castId) {
       this.beforeScene = new Set(this.conversation.items.map((item) => item.id));
       this.feelings = undefined;
+      this.story = undefined;
     }
     if (line.before !== undefined) this.beforeScene = new Set(line.before);
     this.#castId = castId;

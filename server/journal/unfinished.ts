@@ -62,3 +62,9 @@ export function messageIn(conversation: Conversation, id: string): MessageItem |
   const item = conversation.get(id);
   return item?.type === 'message' ? item : undefined;
 }
+
+/** Returns the id of the reply that an event mentions first. */
+export function createdIn({ type, response }: Readonly<Record<string, unknown>>): string | undefined {
+  const { id } = Object(response) as { readonly id?: unknown };
+  return type === 'response.created' && typeof id === 'string' ? id : undefined;
+}

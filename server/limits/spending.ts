@@ -10,7 +10,7 @@ export const nothingSpent: Spent = { replies: 0, tokens: 0, audioMs: 0, cost: 0 
 
 const fields = ['replies', 'tokens', 'audioMs', 'cost'] as const;
 
-/** Most that may be spent; what is not named is free. */
+/** Most that may be spent; without limit if absent. */
 export interface SpendingLimits {
   readonly replies?: number | undefined;
   readonly tokens?: number | undefined;
@@ -55,7 +55,7 @@ export class Spending {
     return combined(own, { replies, tokens, audioMs, cost }, Math.max);
   }
 
-  /** Goes on from what a session of an earlier process had counted. */
+  /** Continues with the counts of a session of an earlier process. */
   restore(account: string, spent: Spent): void {
     this.#keep(account, (known) => combined(known, spent, Math.max));
   }

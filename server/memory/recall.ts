@@ -16,7 +16,7 @@ const chunk = 25;
 
 const mostFound = 5;
 
-/** Number of latest facts that are always included, whatever the topic. */
+/** Number of latest facts that are always included, for any topic. */
 const latestFacts = 5;
 
 /** Budget for memories in a prompt, in estimated tokens, not counting the summary. */

@@ -115,7 +115,7 @@ export class Saves {
     return { ...made, hmac: this.#codeOf(made) };
   }
 
-  /** Returns a save that this server has made, whatever its version; the problem if it is none. */
+  /** Returns a save that this server has made, of any version; the problem if it is not a save. */
   read(given: unknown): Save | SaveProblem {
     const { hmac, ...made } = Object(given) as Record<string, unknown>;
     const code = Buffer.from(typeof hmac === 'string' ? hmac : '', 'base64url');
@@ -134,7 +134,7 @@ export class Saves {
     return facts.every(({ turn }) => turn === null || turn < turns.length) ? { ...parsed.data, hmac } : tampered;
   }
 
-  /** Puts a save in place of what is kept of a user. Returns the characters that have changed since, or are gone. */
+  /** Replaces the data of a user by a save. Returns the characters that have changed since, or are gone. */
   async load(person: UserKey, save: Save, only?: readonly string[]): Promise<string[]> {
     const { turns, facts, summaries, state, cards } = save;
     const states = Object.entries(state).flatMap(([character, named]) =>
@@ -156,7 +156,7 @@ export class Saves {
   }
 }
 
-/** Returns the characters that a save tells of. */
+/** Returns the characters in a save. */
 export function charactersIn({ turns, facts, summaries, state }: Save): string[] {
   const named = [...turns, ...facts, ...summaries].map(({ character }) => character);
   return [...new Set([...named, ...Object.keys(state)])].filter((one) => one !== ofUser);
@@ -189,7 +189,7 @@ function hashOf(character: Character): string {
 const tampered: SaveProblem = {
   code: 'save_invalid',
   message:
-    'This is no save of this server, or it was changed. Load it as it was returned, on a server with the same key.',
+    'This is not a save of this server, or it was changed. Load it unchanged, on a server with the same DRAMATIS_SAVE_KEY.',
 };
 
 const tooNew: SaveProblem = {

@@ -32,6 +32,8 @@ interface Begun {
 
 interface Beginning extends Begun {
   readonly user: string | undefined;
+  /** Id of the player whose memory it is; absent: the user's, who is alone. */
+  readonly speaker?: string | undefined;
   /** In a resumed session, the unfinished replies of the previous process; absent if others spoke them. */
   readonly openReplies: readonly MessageItem[] | undefined;
 }
@@ -40,6 +42,7 @@ interface Beginning extends Begun {
 export class SessionMemory {
   readonly #parts: SessionMemoryParts;
   #session: Begun | undefined;
+  #speaker: string | undefined;
   #keeper: TurnRecorder | undefined;
   #bond: MemoryKey | undefined;
   #isFailing = false;
@@ -51,7 +54,8 @@ export class SessionMemory {
     this.#parts = parts;
   }
 
-  begin({ id, conversation, user, openReplies }: Beginning): void {
+  begin({ id, conversation, user, openReplies, speaker }: Beginning): void {
+    this.#speaker = speaker;
     this.#session = { id, conversation };
     this.#follow(user, openReplies);
   }
@@ -81,7 +85,7 @@ export class SessionMemory {
       onFault(fault);
       onLoss();
     };
-    const recorded = { store, bond, session, conversation, openReplies, now };
+    const recorded = { store, bond, session, conversation, openReplies, now, speaker: this.#speaker };
     this.#keeper = new TurnRecorder({ ...recorded, onFault: onUnkept, onTurn: onKept });
     void this.#guarded(() => this.#recall?.read());
     onTurn(bond);

@@ -1,4 +1,6 @@
+import { graspOf } from '../../agents/scene/hearing.ts';
 import { factsIn } from '../../agents/memory/facts.ts';
+import { sceneModel } from '../../characters/scene.ts';
 import type { Conversation } from '../session/history/conversation.ts';
 import { textOf, type Item, type MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
@@ -22,6 +24,8 @@ export interface TurnRecorderParts {
   readonly conversation: Pick<Conversation, 'get' | 'items'>;
   /** In a resumed session, the unfinished replies of the previous process; absent if others spoke, or unnamed. */
   readonly openReplies?: readonly MessageItem[] | undefined;
+  /** Id of the player whose words these are; absent: the user, if there is one alone. */
+  readonly speaker?: string | undefined;
   /** Unix time in milliseconds. */
   readonly now: () => number;
   /** Called, without content, if a write failed. Failed writes are retried. */
@@ -32,7 +36,7 @@ export interface TurnRecorderParts {
 
 /** Latest turns for which the client may still report how much was heard; see `session/ended-replies.ts`. */
 const openTurns = 8;
-/** Text stored of either side of a turn, in characters: what is spoken in five minutes. */
+/** Text stored for each side of a turn, in characters: five minutes of speech. */
 const mostCharacters = 4_000;
 /** Streaming events, which change no turn. */
 const passing: ReadonlySet<SessionEvent['type']> = new Set(['reply-audio', 'reply-text']);
@@ -96,6 +100,10 @@ export class TurnRecorder {
     if (isSide) return;
     const until = answered === undefined ? conversation.items.length : conversation.items.indexOf(answered);
     const asked = conversation.items.slice(0, until).filter((item) => this.#isNewMessage(item)) as MessageItem[];
+    // What answers another player is none of this one's turns.
+    const last = conversation.items.slice(0, until).findLast((one) => one.type === 'message' && one.role === 'user');
+    const isOthers = last?.type === 'message' && last.speaker?.id !== this.#parts.speaker;
+    if (asked.length === 0 && (isOthers || (last === undefined && this.#parts.speaker !== undefined))) return;
     const item = asked[0]?.id ?? answered?.id;
     if (item === undefined) return;
     for (const each of [...asked, ...(answered === undefined ? [] : [answered])]) this.#known.add(each.id);
@@ -104,8 +112,16 @@ export class TurnRecorder {
 
   #isNewMessage(item: Item): boolean {
     if (item.type !== 'message' || item.role !== 'user' || this.#known.has(item.id)) return false;
+    if (!this.#isHeard(item) || item.speaker?.id !== this.#parts.speaker) return false;
     // The transcript of a user message may arrive after the reply.
     return textOf(item) !== '' || item.content.some((part) => part.type === 'audio' && part.transcript === null);
+  }
+
+  /** A scene has one memory for all of its characters: it holds what every one of them has made out. */
+  #isHeard({ heardBy }: MessageItem): boolean {
+    const { character } = this.#parts.bond;
+    if (heardBy === undefined) return true;
+    return !character.startsWith(sceneModel('')) && graspOf(heardBy, character) === 'words';
   }
 
   #settle(turns: readonly KeptTurn[]): Promise<void> | undefined {
@@ -139,7 +155,7 @@ export class TurnRecorder {
 
   #standing({ asked, answered }: KeptTurn): Words {
     const said = asked.map((item) => this.#textOf(item)).filter(Boolean);
-    const answer = answered === undefined ? '' : this.#textOf(answered);
+    const answer = answered === undefined || !this.#isHeard(answered) ? '' : this.#textOf(answered);
     return { asked: said.join('\n').slice(0, mostCharacters), answered: answer.slice(0, mostCharacters) };
   }
 

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { recipeNames } from '../../agents/recipe-names.ts';
-import { actionDoneEvent, actionsSchema, reportEvent, worldEvent } from './game-events.ts';
+import {
+  actionDoneEvent,
+  actionsSchema,
+  hearsSchema,
+  playerSchema,
+  playersSchema,
+  reportEvent,
+  triggerEvent,
+  worldEvent,
+} from './game-events.ts';
 import { limits } from './limits.ts';
 
 const id = z.string().min(1).max(limits.idCharacters);
@@ -113,7 +122,7 @@ export const sessionPatchSchema = z.looseObject({
         .optional(),
     })
     .optional(),
-  /** Extension: prompt recipe, user whose memories are kept, character, scene to play (null: none), actions of a game, sampling. */
+  /** Extension: prompt recipe, user whose memories are kept, character, scene to play (null: none), actions of a game, who hears whom, several players, sampling. */
   x_dramatis: z
     .looseObject({
       recipe: z.enum(recipeNames).optional(),
@@ -121,6 +130,8 @@ export const sessionPatchSchema = z.looseObject({
       character: z.union([name.min(1), z.looseObject({ id: name.min(1) })]).optional(),
       scene: z.looseObject({ id: name.min(1) }).nullish(),
       actions: actionsSchema.nullish(),
+      hears: hearsSchema.nullish(),
+      players: playersSchema.nullish(),
       ...samplingFields,
     })
     .optional(),
@@ -142,10 +153,14 @@ function textLength(parts: readonly z.infer<typeof contentPart>[]): number {
   return parts.reduce((sum, { text, transcript }) => sum + (text ?? '').length + (transcript ?? '').length, 0);
 }
 
+/** Extension: the player who says it, in a session with several. */
+const byPlayer = { x_dramatis: z.looseObject({ player: playerSchema.optional() }).nullish() };
+
 const messageItem = z.looseObject({
   type: z.literal('message'),
   id: id.optional(),
   role: z.enum(['system', 'user', 'assistant']),
+  ...byPlayer,
   content: z
     .array(contentPart)
     .max(limits.listLength)
@@ -208,7 +223,7 @@ const eventId = { event_id: z.string().max(512).optional() };
 /** The client events of OpenAI Realtime (GA) needed for spoken and typed conversations. */
 export const clientEventSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('session.update'), ...eventId, session: sessionPatchSchema }),
-  z.looseObject({ type: z.literal('input_audio_buffer.append'), ...eventId, audio: z.string() }),
+  z.looseObject({ type: z.literal('input_audio_buffer.append'), ...eventId, audio: z.string(), ...byPlayer }),
   z.looseObject({ type: z.literal('input_audio_buffer.commit'), ...eventId }),
   z.looseObject({ type: z.literal('input_audio_buffer.clear'), ...eventId }),
   z.looseObject({
@@ -238,6 +253,7 @@ export const clientEventSchema = z.discriminatedUnion('type', [
   worldEvent,
   actionDoneEvent,
   reportEvent,
+  triggerEvent,
   z.looseObject({ type: z.literal('response.cancel'), ...eventId, response_id: id.nullable().optional() }),
 ]);
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from './limits.ts';
 
 /** Id or name of something in a game. */
 const id = z.string().min(1).max(64);
@@ -48,6 +49,42 @@ export const actionsSchema = z
     error: 'two actions have the same name',
   });
 
+const clarity = z.number().min(0).max(1);
+
+const withinCast = <Value>(field: z.ZodType<Value>) =>
+  z.record(id, field).refine((named) => Object.keys(named).length <= 32, { error: 'more than 32 names' });
+
+/** Clarity by listener, then by speaker. */
+export const hearsSchema = withinCast(withinCast(clarity));
+
+/** Number of a player's audio: bytes 2 and 3 of its binary frames. */
+export const playerSchema = z.number().int().min(0).max(65_535);
+
+const player = z.looseObject({
+  number: playerSchema,
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(80)
+    .regex(/^[^:\n\r]*$/u),
+  user: z.string().min(1).max(limits.userCharacters).optional(),
+});
+
+/** The players of a session that has several. */
+export const playersSchema = z
+  .array(player)
+  .max(8)
+  .refine((all) => new Set(all.map(({ number }) => number)).size === all.length, {
+    error: 'two players have the same number',
+  })
+  .refine((all) => new Set(all.map(({ name }) => name.toLowerCase())).size === all.length, {
+    error: 'two players have the same name',
+  });
+
+/** A player as a client names it. */
+export type WirePlayer = z.infer<typeof player>;
+
 /** An action as a client offers it. */
 export type WireAction = z.infer<typeof offer>;
 
@@ -79,6 +116,7 @@ export const worldEvent = z.looseObject({
       z.looseObject({
         text: z.string().min(1).max(500),
         seen_by: z.array(id).max(32).optional(),
+        player: playerSchema.optional(),
         feel: z
           .record(id, z.number().min(-100).max(100))
           .refine((changes) => Object.keys(changes).length <= 16, { error: 'more than 16 changes' })
@@ -90,7 +128,7 @@ export const worldEvent = z.looseObject({
   respond: responds,
 });
 
-/** What became of an action. */
+/** Outcome of an action. */
 export const actionDoneEvent = z.looseObject({
   type: z.literal('x_dramatis.action_done'),
   ...eventId,
@@ -98,6 +136,20 @@ export const actionDoneEvent = z.looseObject({
   outcome: z.enum(['done', 'failed', 'refused', 'cancelled']),
   note: z.string().max(500).optional(),
   respond: responds,
+});
+
+/** Something of the game that may lead a scene into another section. */
+export const triggerEvent = z.looseObject({
+  type: z.literal('x_dramatis.trigger'),
+  ...eventId,
+  name: z
+    .string()
+    .max(64)
+    .regex(/^[\w-]+$/u),
+  with: z
+    .record(z.string().regex(/^[\w-]{1,64}$/u), z.union([z.string().max(200), z.number(), z.boolean()]))
+    .refine((given) => Object.keys(given).length <= 16, { error: 'more than 16 values' })
+    .optional(),
 });
 
 /** Something that was said, which the player reports. */
@@ -111,6 +163,9 @@ export const reportEvent = z.looseObject({
 
 /** The report in a client's event. */
 export type WireReport = z.infer<typeof reportEvent>;
+
+/** The trigger in a client's event. */
+export type WireTrigger = z.infer<typeof triggerEvent>;
 
 /** The change of the world in a client's event. */
 export type WireWorld = z.infer<typeof worldEvent>;

@@ -27,6 +27,8 @@ const scene = z.object({
   title: z.string(),
   user: z.union([z.literal('listener'), z.object({ name: z.string(), profile: z.string() })]),
   cast: z.array(named),
+  sections: z.array(z.string()).optional(),
+  triggers: z.array(z.string()).optional(),
 });
 const session = z.looseObject({
   type: z.enum(['realtime', 'transcription']),
@@ -172,12 +174,13 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('x_dramatis.action_off', { action_id: id, because: z.enum(['unheard', 'barge_in']) }),
   event('x_dramatis.relation', {
     character: id,
-    with: z.literal('user'),
+    with: z.string(),
     axis: z.string(),
     value: z.number().int().min(-100).max(100),
     change: z.number().int(),
     because: z.string(),
   }),
+  event('x_dramatis.section', { id, from: id, because: z.string() }),
   event('x_dramatis.world_taken', {
     id: id.nullable(),
     revision: z.number().int(),

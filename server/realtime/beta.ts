@@ -68,7 +68,7 @@ export function betaStart(startWith: SessionPatch | undefined): SessionPatch {
   return { ...startWith, audio: { ...startWith?.audio, input } };
 }
 
-/** Returns what a beta client is sent for a GA event: none, one, or two events. */
+/** Returns the events for a beta client in place of a GA event: none, one, or two. */
 export function toBeta(event: ServerEvent): ServerEvent[] {
   const { session, item, response }: Fields = event;
   const writesDown = fieldsOf(session)['type'] === 'transcription';
@@ -81,7 +81,7 @@ export function toBeta(event: ServerEvent): ServerEvent[] {
     ...(isFields(item) ? { item: betaItem(item) } : {}),
     ...(isFields(response) ? { response: betaResponse(response) } : {}),
   };
-  // Peers send a beta event as they send the one of GA that it stands for.
+  // Peers send a beta event in the same way as the event of GA that it replaces.
   const events = [translated as unknown as ServerEvent];
   if (type !== 'session.created') return events;
   const conversation = { id: `conv_${String(fieldsOf(session)['id'])}`, object: 'realtime.conversation' };
@@ -131,7 +131,7 @@ function betaTranscription(session: Fields): Fields {
   };
 }
 
-/** Translates a client's message to GA, unchecked: what is the same in both, or invalid in both, stays. */
+/** Translates a client's message to GA, unchecked: parts that are the same in both, or invalid in both, stay. */
 export function fromBeta(message: unknown): unknown {
   if (!isFields(message)) return message;
   const { type, session, response } = message;

@@ -9,15 +9,17 @@ import type {
   SessionListener,
 } from '../session/contract/events.ts';
 import type { Item } from '../session/contract/item.ts';
-import type { Bounds, Ports } from '../session/contract/ports.ts';
+import type { Bounds, Ports } from '../session/history/context.ts';
 import type { Cast } from '../session/contract/responder.ts';
 import type { Conversation } from '../session/history/conversation.ts';
+import { sharedProbe } from '../session/input/silence.ts';
 import { Session, type SessionEngines, type SessionParts } from '../session/session.ts';
 import { betaStart, toBeta } from './beta.ts';
 import { decodeEvent, decodeText, type DecodeContext, type Decoded } from './decode.ts';
 import { conversationEvents, type KnownSession, newId, audioDelta, isAudio, type OutgoingAudio } from './encode.ts';
 import { responseEvents, type EncodedSession, type OpenResponse } from './encode-response.ts';
 import type { Client, InputRateLimit, Peer, RateLimitVerdict } from './peer.ts';
+import { soundBy } from './wire-players.ts';
 import { castingToStart, noScenes, castOf, type CastScene, type Casting } from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, sessionIn, settingsOf, type WireSession } from './wire-session.ts';
 
@@ -31,7 +33,7 @@ export interface ConnectionParts {
   readonly client: Client;
   readonly bounds: Bounds & { readonly sessionMs: number };
   readonly ports: Ports;
-  /** The names that the client is told: the one it asked for, and the recognizer's. */
+  /** The names that are sent to the client: the one it asked for, and the recognizer's. */
   readonly model: string;
   readonly recognizer: string;
   /** `transcription`: the session only transcribes. */
@@ -43,6 +45,8 @@ export interface ConnectionParts {
   readonly recall?: SessionParts['recall'];
   /** What the client reports is kept. */
   readonly reports?: boolean | undefined;
+  /** The client has a secret, which is for one user. */
+  readonly bindsUser?: boolean | undefined;
   /** Makes the listeners that take each event before the client does, in order. */
   readonly listen?: (opened: OpenedSession) => readonly SessionListener[];
   /** Rate limit on what the client sends; without it there is none. */
@@ -50,15 +54,12 @@ export interface ConnectionParts {
 }
 
 /** The state of a session that another server process left behind. */
-interface RestoredState {
+interface RestoredState extends Pick<SessionParts, 'feelings' | 'relations' | 'relationsWith' | 'world' | 'story'> {
   readonly id: string;
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
   /** Ids of those items that date from before the present participants joined. */
   readonly beforeScene: ReadonlySet<string>;
-  readonly feelings?: SessionParts['feelings'];
-  readonly relations?: SessionParts['relations'];
-  readonly world?: SessionParts['world'];
   /** The reply that the restart has cut, to be made again or to go on. */
   readonly reply?: ReplyRequest | undefined;
 }
@@ -78,14 +79,14 @@ export interface Connection {
   receive(event: ClientEvent): void;
   /** Takes an event as the client sent it: JSON in its dialect, as a string or as bytes in UTF-8. */
   receiveText(text: string | Buffer): void;
-  /** Takes the user's audio sent outside of events: mono, at any rate the resampler takes; with its number, if any. */
-  receiveAudio(samples: Float32Array, sampleRate: number, sequence?: number): void;
+  /** Takes the user's audio sent outside of events: mono, at any rate the resampler takes; with its number and player, if any. */
+  receiveAudio(samples: Float32Array, sampleRate: number, sequence?: number, player?: number): void;
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void;
   /** Reports the error to the client, in its place among the events. By default: that it sent a binary message. */
   reject(problem?: Problem): void;
   close(): void;
-  /** Settles when the session has ended; with the reason, which the close code tells the client. */
+  /** Settles when the session has ended; with the reason, which the client gets as close code. */
   readonly done: Promise<'closed' | 'client_too_slow'>;
 }
 
@@ -116,7 +117,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   if (restored === undefined) toClient.tell({ type: 'session.created', session: echoOf(wire) });
   const delivered = deliver(session, listeners, toClient, parts.ports);
   const done = Promise.all([delivered, session.run()]).then(([reason]) => reason);
-  const { accepts, take } = gateTo(session, listeners, inflow);
+  const { accepts, take } = gateTo(session, listeners, inflow, () => wire.x_dramatis.players?.length ?? 1);
   if (restored?.reply !== undefined) session.send({ type: 'reply', request: restored.reply });
   const receive = (decode: (context: DecodeContext) => Decoded): void => {
     if (!accepts(inflow?.takeEvent())) return;
@@ -124,7 +125,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
       character: casting.character,
       castScene,
       client,
-      reports: parts.reports,
+      ...termsOf(parts),
       sampleRate: casting.responder.sampleRate,
       newItemId: () => newId('item'),
       session: wire,
@@ -145,7 +146,10 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     done,
     receive: (event) => receive((context) => decodeEvent(event, context)),
     receiveText: (text) => receive((context) => decodeText(text, context)),
-    receiveAudio: (samples, sampleRate, sequence) => take(numbered({ type: 'audio', samples, sampleRate }, sequence)),
+    receiveAudio(samples, sampleRate, sequence, player) {
+      const command = player ? soundBy({ samples, sampleRate }, player, wire) : soundOf(samples, sampleRate);
+      if (command.type === 'audio' || accepts(inflow?.takeEvent())) take(numbered(command, sequence));
+    },
     reject(problem = binaryNotUnderstood) {
       if (accepts(inflow?.takeEvent())) session.send({ type: 'reject', problem });
     },
@@ -153,6 +157,10 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     close: () => session.close(),
   };
 }
+
+const soundOf = (samples: Float32Array, sampleRate: number) => ({ type: 'audio', samples, sampleRate }) as const;
+
+const termsOf = ({ reports, bindsUser }: ConnectionParts) => ({ reports, bindsUser });
 
 /** Returns the parts of the session engine that do not depend on its participants. */
 function sessionPartsOf(
@@ -164,12 +172,14 @@ function sessionPartsOf(
     ...bounds,
     ...ports,
     stopsAtOnce: client.holds === true,
-    probeLine: peer.probe && ((answered) => peer.probe?.(answered)),
+    probeLine: peer.probe && sharedProbe((answered) => peer.probe?.(answered)),
     items: restored?.items,
     before: restored?.beforeScene,
     feelings: restored?.feelings,
     relations: restored?.relations,
+    relationsWith: restored?.relationsWith,
     world: restored?.world,
+    story: restored?.story,
     recall,
   };
 }
@@ -208,6 +218,7 @@ function gateTo(
   session: Session,
   listeners: readonly SessionListener[],
   inflow: InputRateLimit | undefined,
+  players: () => number,
 ): { readonly accepts: (verdict?: RateLimitVerdict) => boolean; readonly take: (command: SessionCommand) => void } {
   const accepts = (verdict: RateLimitVerdict = 'take'): boolean => {
     if (typeof verdict === 'object') session.send({ type: 'reject', problem: verdict });
@@ -221,7 +232,7 @@ function gateTo(
       return session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
     }
     const durationMs = (command.samples.length / command.sampleRate) * 1000;
-    if (accepts(inflow?.takeAudio(durationMs))) session.send(command);
+    if (accepts(inflow?.takeAudio(durationMs / Math.max(1, players())))) session.send(command);
   };
   return { accepts, take };
 }

@@ -4,6 +4,7 @@ import { clientEventSchema, clientEventTypes, type ClientEvent, type SessionPatc
 import { wireSampleRate } from '../protocol/limits.ts';
 import type { Item } from '../session/contract/item.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/contract/events.ts';
+import type { ConnectionParts } from './connection.ts';
 import { soundOfAppend, audioFormatOf, sampleRateOf } from './audio-format.ts';
 import { fromBeta } from './beta.ts';
 import type { ResponseEcho } from './encode-response.ts';
@@ -11,12 +12,13 @@ import { frameProblem, measureFrame, misplacedMedia, type FrameSize } from './fr
 import type { Client, RateLimitVerdict } from './peer.ts';
 import { itemFromWire, samplesFromBase64 } from './encode.ts';
 import { castOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';
+import { saidBy, soundBy } from './wire-players.ts';
 import { gameCommand, noReplies } from './wire-game.ts';
 import { asksForTools, mergeTools, toolboxOf } from './wire-tools.ts';
 import { badFormat, mergeSession, oneModality, samplingIn, settingsOf, type WireSession } from './wire-session.ts';
 
 /** The parts of a session that decoding needs. */
-export interface DecodeContext {
+export interface DecodeContext extends Pick<ConnectionParts, 'reports' | 'bindsUser'> {
   readonly character: Character;
   /** Casts the scene that a client chooses. */
   readonly castScene: CastScene;
@@ -27,8 +29,6 @@ export interface DecodeContext {
   /** The session after the last update. */
   readonly session: WireSession;
   readonly find: (id: string) => Item | undefined;
-  /** The server keeps reports. */
-  readonly reports?: boolean | undefined;
   /** See `Peer.admits`. */
   readonly admits: (message: unknown) => boolean;
   /** Charges this many bytes against the client's rate limit. */
@@ -128,12 +128,13 @@ function decode(event: ClientEvent, context: DecodeContext): Decoded {
 
 function update(
   patch: SessionPatch,
-  { session, character, castScene, client }: DecodeContext,
+  { session, character, castScene, client, bindsUser }: DecodeContext,
 ): (Required<Pick<Decoded, 'command'>> & Decoded) | Problem {
   const casting = recast(session, patch, castScene);
   if (casting !== undefined && 'code' in casting) return casting;
   const now = casting?.character ?? character;
-  const merged = mergeSession(casting === undefined ? session : recastSession(session, casting, character), patch, now);
+  const before = casting === undefined ? session : recastSession(session, casting, character);
+  const merged = mergeSession(before, patch, now, bindsUser);
   if ('code' in merged) return merged;
   const base = { type: 'update', settings: settingsOf(merged, now), echo: merged } as const;
   if (casting === undefined) return { command: base, session: merged };
@@ -148,7 +149,8 @@ function commandOf(
     case 'input_audio_buffer.append': {
       const { format } = context.session.audio.input;
       const samples = samplesFromBase64(event.audio, format);
-      return samples === undefined ? badAudio('audio') : { type: 'audio', samples, sampleRate: sampleRateOf(format) };
+      if (samples === undefined) return badAudio('audio');
+      return soundBy({ samples, sampleRate: sampleRateOf(format) }, event.x_dramatis?.player, context.session);
     }
     case 'input_audio_buffer.commit':
       return { type: 'audio-commit' };
@@ -158,7 +160,7 @@ function commandOf(
       const item = itemFromWire(event.item, event.item.id ?? context.newItemId(), itemSettings(context));
       if (item === undefined) return badAudio('item.content');
       const after = event.previous_item_id;
-      return { type: 'item-add', item, ...(typeof after === 'string' ? { after } : {}) };
+      return saidBy({ type: 'item-add', item, ...(after == null ? {} : { after }) }, event.item, context.session);
     }
     case 'conversation.item.retrieve':
       return { type: 'item-retrieve', id: event.item_id };

@@ -20,7 +20,7 @@ export interface OpenResponse {
   previousItemId: string | null;
   transcript: string;
   items: number;
-  /** The sample up to which the mouth was told; undefined while only the loudness is known. */
+  /** The sample up to which mouth shapes were sent; undefined while only the loudness is known. */
   mouthUntil: number | undefined;
 }
 
@@ -118,7 +118,7 @@ function resumed(
   return { ...told, later_samples: later };
 }
 
-/** Tells the mouth movement; a run of speech of which only the loudness is known is told once. */
+/** Encodes the mouth movement; a run of speech of which only the loudness is known gives one event. */
 function mouth(
   { replyId, mouth: span }: EventOf<'reply-audio'>,
   open: OpenResponse,

@@ -4,7 +4,7 @@ import { errorObject } from '../session/contract/errors.ts';
 import type { Problem, SessionEvent } from '../session/contract/events.ts';
 import { type AudioFormat, bytesFromSamples, sampleRateOf, samplesFromBytes, type ReplyPiece } from './audio-format.ts';
 import type { Client } from './peer.ts';
-import { gameEvent } from './wire-game.ts';
+import { gameEvent, type GameEvent } from './wire-game.ts';
 import { echoOf, sessionIn } from './wire-session.ts';
 import type { Felt } from '../../characters/emotion.ts';
 import { pcm16FromFloats, concatSamples, floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
@@ -13,7 +13,7 @@ import type { WireItem, WireMessage } from '../protocol/client-events.ts';
 import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
 
 /** The parts of a session that the encoder of its conversation needs. */
-export interface KnownSession extends Pick<Client, 'relations'> {
+export interface KnownSession extends Pick<Client, 'relations' | 'sections'> {
   readonly inputFormat: AudioFormat;
   readonly outputFormat: AudioFormat;
 }
@@ -21,8 +21,15 @@ export interface KnownSession extends Pick<Client, 'relations'> {
 /** An event that belongs to no reply. */
 type ConversationEvent = Exclude<SessionEvent, { readonly replyId: string }>;
 
+const ofGame: readonly string[] = ['world-taken', 'action-off', 'relation', 'section'] satisfies GameEvent['type'][];
+
+function isOfGame(event: ConversationEvent): event is GameEvent {
+  return ofGame.includes(event.type);
+}
+
 /** Returns the wire events of one event of the conversation. */
 export function conversationEvents(event: ConversationEvent, session: KnownSession): WireEvent[] {
+  if (isOfGame(event)) return gameEvent(event, session);
   switch (event.type) {
     case 'updated':
       return [{ type: 'session.updated', session: echoOf(sessionIn(event)) }];
@@ -66,10 +73,6 @@ export function conversationEvents(event: ConversationEvent, session: KnownSessi
       ];
     case 'item-deleted':
       return [{ type: 'conversation.item.deleted', item_id: event.itemId }];
-    case 'world-taken':
-    case 'action-off':
-    case 'relation':
-      return gameEvent(event, session);
     case 'reported':
       return [{ type: 'x_dramatis.reported', item_id: event.itemId }];
     case 'understood':

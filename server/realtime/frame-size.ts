@@ -77,7 +77,7 @@ const tooMuchText: Problem = {
   message: `The event is over ${limits.textFrameBytes / 1024} KiB without its audio and pictures. Send less text.`,
 };
 
-/** Fields that may hold a media string, by event type; any other field is text, whatever its length. */
+/** Fields that may hold a media string, by event type; any other field is text of any length. */
 const mediaFields: Readonly<Record<string, ReadonlySet<string>>> = {
   'input_audio_buffer.append': new Set(['audio']),
   'conversation.item.create': new Set(['audio', 'image_url']),

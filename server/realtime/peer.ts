@@ -12,7 +12,7 @@ export interface Peer {
   beforeReply?(replyId: string): Promise<void>;
   /** Asks for a sign of life, which arrives after all that the client has sent; absent if nothing can be stuck. */
   probe?(answered: () => void): void;
-  /** If given, is told the last message of the client that need not be sent again, and the client numbers them. */
+  /** If given, the client numbers its messages, and this is called with the last one that need not be sent again. */
   readonly kept?: ((sequence: number) => void) | undefined;
   /** Takes every message that came as text, unchecked. Returns false if the session is not to take it. */
   admits?(message: unknown): boolean;
@@ -20,24 +20,26 @@ export interface Peer {
 
 /** What a client understands beyond the events of OpenAI Realtime (GA). */
 export interface Client {
-  /** It wants to be told when a reply is held, and falls silent then. */
+  /** It gets an event when a reply is held, and then falls silent. */
   readonly holds?: boolean;
   /** It plays backchannels by the character while its user speaks. */
   readonly nods?: boolean;
   /** It is warned before the session reaches its time limit. */
   readonly notice?: boolean;
-  /** It is told the voice similarity of the character's replies. */
+  /** It gets the voice similarity of the character's replies. */
   readonly voice?: boolean;
-  /** It is told how the relations of characters to the user change. */
+  /** It gets events about changes of the characters' relations to the user. */
   readonly relations?: boolean;
+  /** It gets an event when a scene enters a section. */
+  readonly sections?: boolean;
   readonly cues?: CuesTold;
-  /** It is told the mouth shapes, or its sounds in IPA as well; nothing by default. */
+  /** It gets the mouth shapes, or also the phones in IPA; neither by default. */
   readonly mouth?: 'visemes' | 'phones' | undefined;
   /** It speaks the dialect from before GA, see `beta.ts`. */
   readonly beta?: boolean;
 }
 
-/** Stage directions that a client is told of: none, actions, or thoughts as well; none by default. */
+/** Stage directions that a client gets: none, actions, or thoughts as well; none by default. */
 export type CuesTold = 'none' | 'visible' | 'all';
 
 /** Rate limit on what a client sends. */

@@ -54,7 +54,7 @@ export function mergeDetection(
   return { ...base, ...given, type };
 }
 
-/** Settings that only make sense if silence alone ends a turn. */
+/** Settings that only make sense if turns end only by silence. */
 const fixedKeys = new Set(['threshold', 'prefix_padding_ms', 'silence_duration_ms']);
 
 /** Converts to the settings of the session engine. */

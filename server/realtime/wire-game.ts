@@ -1,14 +1,17 @@
 import type { ActionArgument, OfferedAction } from '../../agents/output/offered-actions.ts';
 import type { WorldChange } from '../../agents/surroundings.ts';
-import type { WireAction, WireOutcome, WireReport, WireWorld } from '../protocol/game-events.ts';
+import type { WireAction, WireOutcome, WireReport, WireTrigger, WireWorld } from '../protocol/game-events.ts';
 import type { WireEvent } from '../protocol/server-events.ts';
 import type { Problem, SessionCommand, SessionEvent } from '../session/contract/events.ts';
+import { speakerOf } from '../session/contract/settings.ts';
 import type { Client } from './peer.ts';
+import { playersOfEvents } from './wire-players.ts';
+import type { WireSession } from './wire-session.ts';
 import { wireSamplesOf } from './wire-visemes.ts';
 
 type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { readonly type: Type }>;
 
-/** Actions that a client may offer by their names alone. */
+/** Actions that a client may offer only by their names. */
 const standard: Readonly<Record<string, Partial<Pick<OfferedAction, 'about' | 'target' | 'when' | 'stopsOnBargeIn'>>>> =
   {
     look_at: { about: 'looks there', target: 'either' },
@@ -56,7 +59,7 @@ export function actionsOf(offers: readonly WireAction[]): OfferedAction[] {
 /** The problem of asking for a reply if there are none. */
 export const noReplies: Problem = {
   code: 'invalid_intent',
-  message: 'A transcription session makes no responses. Open a session without ?intent=transcription for them.',
+  message: 'A transcription session makes no responses. Open a session without ?intent=transcription.',
   param: 'type',
 };
 
@@ -66,18 +69,24 @@ const reportsOff: Problem = {
   param: 'type',
 };
 
-/** Converts a change of the client's world, what became of an action, or a report of the player. */
+/** Converts a change of the client's world, the outcome of an action, a trigger, or a report of the player. */
 export function gameCommand(
-  event: WireWorld | WireOutcome | WireReport,
-  { session, reports }: { readonly session: { readonly type: string }; readonly reports?: boolean | undefined },
+  event: WireWorld | WireOutcome | WireReport | WireTrigger,
+  { session, reports }: { readonly session: WireSession; readonly reports?: boolean | undefined },
 ): SessionCommand | Problem {
   if (session.type === 'transcription') return noReplies;
   if (event.type === 'x_dramatis.report') {
     const { item_id: itemId, reason, note } = event;
     return reports === true ? { type: 'report', itemId, reason, note } : reportsOff;
   }
+  if (event.type === 'x_dramatis.trigger') {
+    const given = Object.entries(event.with ?? {}).map(([name, value]) => [name, String(value)]);
+    return { type: 'trigger', name: event.name, given: Object.fromEntries(given) };
+  }
   if (event.type === 'x_dramatis.world') {
-    const { id, respond } = event;
+    const { id, respond, events = [] } = event;
+    const problem = playersOfEvents(events, session);
+    if (problem !== undefined) return problem;
     return { type: 'world', id, respond, change: changeOf(event) };
   }
   const { action_id: actionId, outcome, note, respond } = event;
@@ -91,7 +100,9 @@ function changeOf({ set, unset, objects, gone, attention, events }: WireWorld): 
     objects: objects?.map(({ id, name, about, can }) => ({ id, name, about, can })),
     gone,
     attention,
-    events: events?.map(({ text, seen_by: seenBy, feel }) => ({ text, seenBy, feel })),
+    events: events?.map(({ text, seen_by: seenBy, feel, player }) => {
+      return { text, seenBy, feel, by: player === undefined ? undefined : speakerOf({ number: player, name: '' }).id };
+    }),
   };
 }
 
@@ -117,13 +128,19 @@ export function actionEvent({ replyId, itemId, cue }: EventOf<'reply-cue'>): Wir
   ];
 }
 
-/** Returns the event of a change of the world or of a relation, or of an action that is withdrawn. */
+/** An event of the client's game, or of its scene. */
+export type GameEvent = EventOf<'world-taken' | 'action-off' | 'relation' | 'section'>;
+
+/** Returns the event of a change of the world, of a relation or of the section, or of an action that is withdrawn. */
 export function gameEvent(
-  event: EventOf<'world-taken' | 'action-off' | 'relation'>,
-  { relations }: Pick<Client, 'relations'>,
+  event: GameEvent,
+  { relations, sections }: Pick<Client, 'relations' | 'sections'>,
 ): WireEvent[] {
-  if (event.type === 'relation')
-    return relations === true ? [{ ...event, type: 'x_dramatis.relation', with: 'user' }] : [];
+  if (event.type === 'section') {
+    const { section: id, from, because } = event;
+    return sections === true ? [{ type: 'x_dramatis.section', id, from, because }] : [];
+  }
+  if (event.type === 'relation') return relations === true ? [{ ...event, type: 'x_dramatis.relation' }] : [];
   if (event.type === 'action-off')
     return [{ type: 'x_dramatis.action_off', action_id: event.actionId, because: event.because }];
   const { id = null, revision, tokens, tokensLeft, droppedEvents, respond } = event;

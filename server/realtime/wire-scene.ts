@@ -1,5 +1,6 @@
 import type { Character } from '../../characters/character.ts';
-import { sceneModel } from '../../characters/scene.ts';
+import { userSpeaks, type Hears } from '../../agents/scene/hearing.ts';
+import { environmentId, sceneModel } from '../../characters/scene.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Cast, Responder } from '../session/contract/responder.ts';
 import type { Problem } from '../session/contract/events.ts';
@@ -28,6 +29,7 @@ export function castOf({ character, responder }: Casting, { nods }: Client): Cas
   const relations = (character.stage?.cast ?? [character]).flatMap(({ id, relations: axes }) =>
     axes === undefined || axes.length === 0 ? [] : [[id, axes] as const],
   );
+  const { sections = [] } = character.stage?.scene ?? {};
   const speakers = character.stage?.cast.map(({ id, name }) => ({ id, name }));
   return {
     responder,
@@ -35,6 +37,7 @@ export function castOf({ character, responder }: Casting, { nods }: Client): Cas
     bargeInMs: bargeInMs(character.turnTaking),
     ...(everyMs === undefined ? {} : { nodEveryMs: everyMs }),
     ...(speakers === undefined ? { id: character.id } : { speakers }),
+    ...(sections.length === 0 ? {} : { sections }),
     ...(relations.length === 0 ? {} : { axes: Object.fromEntries(relations) }),
   };
 }
@@ -61,7 +64,7 @@ export function recast(session: WireSession, patch: SessionPatch, cast: CastScen
 
 /** Returns the session with the new participants: their voice, and the turn detection for the user. */
 export function recastSession(session: WireSession, { character, about }: Casting, before: Character): WireSession {
-  const { scene: _left, ...ours } = session.x_dramatis;
+  const { scene: _left, hears: _ofThem, ...ours } = session.x_dramatis;
   const { input, output } = session.audio;
   const wasListener = !userTakesPart(before) && userTakesPart(character);
   const detection = input.turn_detection;
@@ -85,6 +88,21 @@ export function castingToStart(opened: Casting, restored: WireSession | undefine
   const casting = castScene(scene === null && present !== '' ? { character: present } : { scene });
   // The scene or the character no longer exists.
   return 'code' in casting ? opened : casting;
+}
+
+/** Returns the error of hearing that names a participant who is not present; undefined if there is none. */
+export function hearingProblem(hears: Hears | null | undefined, { id, stage }: Character): Problem | undefined {
+  const listeners = stage === undefined ? [id] : [...stage.cast.map((one) => one.id), environmentId];
+  const speakers = [...listeners, userSpeaks];
+  const isKnown = (one: string): boolean => speakers.includes(one) || /^player-\d{1,5}$/u.test(one);
+  for (const [listener, of] of Object.entries(hears ?? {})) {
+    const stranger = listeners.includes(listener) ? Object.keys(of).find((one) => !isKnown(one)) : listener;
+    if (stranger === undefined) continue;
+    const known = (stranger === listener ? listeners : speakers).join(', ');
+    const message = `Nobody called "${stranger}" is present. Name listeners and speakers by id: ${known}.`;
+    return { code: 'not_present', message, param: 'session.x_dramatis.hears' };
+  }
+  return undefined;
 }
 
 export const noScenes: CastScene = () => ({

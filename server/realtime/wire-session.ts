@@ -1,6 +1,7 @@
 import type { Character } from '../../characters/character.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
-import type { WireAction } from '../protocol/game-events.ts';
+import type { Hears } from '../../agents/scene/hearing.ts';
+import type { WireAction, WirePlayer } from '../protocol/game-events.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { ServerScene, ServerSession } from '../protocol/server-events.ts';
 import type { Problem, SessionEvent } from '../session/contract/events.ts';
@@ -8,10 +9,12 @@ import type { SessionSettings, TurnDetection } from '../session/contract/setting
 import { audioFormatOf, pcmFormat, type AudioFormat } from './audio-format.ts';
 import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } from './wire-detection.ts';
 import { actionsOf } from './wire-game.ts';
+import { playersProblem } from './wire-players.ts';
+import { hearingProblem } from './wire-scene.ts';
 import { detectionForListener } from './wire-turn-order.ts';
 import { mergeTools, toolboxOf, type WireTools } from './wire-tools.ts';
 
-/** The full effective session; `echoOf` returns the part that the client is told (OpenAI Realtime, GA). */
+/** The full effective session; `echoOf` returns the part that is sent to the client (OpenAI Realtime, GA). */
 export interface WireSession extends WireTools {
   /** A `transcription` session only transcribes; it never replies. */
   readonly type: 'realtime' | 'transcription';
@@ -52,10 +55,14 @@ type Ours = {
   readonly recipe?: RecipeName;
   /** Actions of the client's game. */
   readonly actions?: readonly WireAction[];
+  /** How well the characters hear each other and the user. */
+  readonly hears?: Hears;
+  /** Several players in one session. */
+  readonly players?: readonly WirePlayer[];
   /** Sampling of the LLM. */
   readonly seed?: number;
   readonly temperature?: number;
-  /** The user whose memories are kept; null: no memories, whatever the client asks. Cannot change once set. */
+  /** The user whose memories are kept; null: no memories, even if the client asks for them. Cannot change once set. */
   readonly user?: string | null;
 };
 
@@ -104,7 +111,7 @@ export function sessionIn({ echo }: Extract<SessionEvent, { readonly type: 'upda
   return echo as WireSession;
 }
 
-/** Returns the session as the client is told of it, in `session.created` and `session.updated`. */
+/** Returns the session as it is sent to the client, in `session.created` and `session.updated`. */
 export function echoOf(session: WireSession): ServerSession {
   if (session.type === 'realtime') return { object: 'realtime.session', ...session };
   const { type, id, expires_at, include, audio, x_dramatis } = session;
@@ -112,8 +119,21 @@ export function echoOf(session: WireSession): ServerSession {
   return { type, object, id, expires_at, include, audio: { input: audio.input }, x_dramatis };
 }
 
-/** Merges the client's settings; null and empty values clear. Returns an error if they are not possible. */
-export function mergeSession(session: WireSession, patch: SessionPatch, character: Character): WireSession | Problem {
+/** Merges the client's settings; null and empty values clear. `bindsUser`: its secret is for one user. Returns an error if they are not possible. */
+export function mergeSession(
+  session: WireSession,
+  patch: SessionPatch,
+  character: Character,
+  bindsUser = false,
+): WireSession | Problem {
+  const unheard = hearingProblem(patch.x_dramatis?.hears, character);
+  if (unheard !== undefined) return unheard;
+  const merged = merge(session, patch, character);
+  if ('code' in merged) return merged;
+  return playersProblem(merged.x_dramatis.players ?? [], merged, bindsUser) ?? merged;
+}
+
+function merge(session: WireSession, patch: SessionPatch, character: Character): WireSession | Problem {
   if (patch.type !== undefined && patch.type !== session.type) {
     const message = `This is a ${session.type} session; its type cannot change. Open a transcription session with ?intent=transcription.`;
     return { code: 'invalid_value', message, param: 'session.type' };
@@ -134,7 +154,7 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
     max_output_tokens: patch.max_output_tokens ?? session.max_output_tokens,
     ...mergeTools(session, patch),
     ...echoedFields(patch),
-    x_dramatis: { ...withoutSampling(session.x_dramatis), ...ours },
+    x_dramatis: { ...withoutCleared(session.x_dramatis), ...ours },
     audio: {
       input: {
         ...session.audio.input,
@@ -164,6 +184,10 @@ export function settingsOf(session: WireSession, character: Character): SessionS
     toolbox: toolboxOf(session),
     ...(language === undefined ? {} : { language }),
     ...(Object.keys(sampling).length === 0 ? {} : { sampling }),
+    ...(session.x_dramatis.players === undefined
+      ? {}
+      : { players: session.x_dramatis.players.map(({ number, name }) => ({ number, name })) }),
+    ...(session.x_dramatis.hears === undefined ? {} : { hears: session.x_dramatis.hears }),
     ...(session.x_dramatis.actions === undefined ? {} : { actions: actionsOf(session.x_dramatis.actions) }),
     ...(session.x_dramatis.recipe === undefined ? {} : { recipe: session.x_dramatis.recipe }),
     ...(session.max_output_tokens === 'inf' ? {} : { maxTokens: session.max_output_tokens }),
@@ -179,11 +203,15 @@ function mergeOurs(before: Ours, patch: SessionPatch['x_dramatis']): Ours | Prob
   const recipe = patch?.recipe ?? before.recipe;
   const user = patch?.user ?? before.user;
   if (before.user !== undefined && user !== before.user) return otherUser;
+  const hears = patch?.hears === undefined ? before.hears : patch.hears;
+  const players = patch?.players === undefined ? before.players : patch.players;
   const actions = patch?.actions === null ? [] : (patch?.actions ?? before.actions);
   return {
     ...(recipe === undefined ? {} : { recipe }),
     ...(user === undefined ? {} : { user }),
     ...(actions === undefined ? {} : { actions }),
+    ...(hears == null ? {} : { hears }),
+    ...(players == null ? {} : { players }),
     ...samplingIn(before, patch),
   };
 }
@@ -197,7 +225,14 @@ export function samplingIn(
   return { ...(seed == null ? {} : { seed }), ...(temperature == null ? {} : { temperature }) };
 }
 
-function withoutSampling({ seed: _seed, temperature: _temperature, ...ours }: Ours): Ours {
+/** Returns our settings without those that null takes back. */
+function withoutCleared({
+  seed: _seed,
+  temperature: _temperature,
+  hears: _hears,
+  players: _players,
+  ...ours
+}: Ours): Ours {
   return ours;
 }
 

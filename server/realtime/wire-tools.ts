@@ -9,7 +9,7 @@ export interface WireTools {
 
 type WantedTools = { readonly [Name in keyof WireTools]?: WireTools[Name] | null | undefined };
 
-/** Merges the client's settings; null stands for none, and for the default. */
+/** Merges the client's settings; null means none, and also the default. */
 export function mergeTools(before: WireTools, wanted: WantedTools): WireTools {
   const { tools, tool_choice: choice, parallel_tool_calls: parallel } = wanted;
   return {

@@ -7,7 +7,7 @@ export function userTakesPart({ stage }: Character): boolean {
   return stage?.scene.user !== 'listener';
 }
 
-/** Turns replies and interruptions off for a user who only listens to a scene; the client is told so. */
+/** Turns replies and interruptions off for a user who only listens to a scene; the client is informed. */
 export function detectionForListener(
   detection: WireTurnDetection | null,
   character: Character,

@@ -2,7 +2,7 @@ import type { Viseme } from '../../voices/synthesizer.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import type { MouthSpan } from '../session/contract/events.ts';
 
-/** The mouth movement as it is told: samples of the item, each shape until the next, the last until `until`. */
+/** The mouth movement in an event: samples of the item, each shape until the next, the last until `until`. */
 export interface WireVisemes {
   readonly basis: MouthSpan['basis'];
   readonly from: number;

@@ -19,7 +19,7 @@ interface Meter {
   readonly onSpent: (spent: Spent) => void;
 }
 
-/** Share of a limit that is left when the client is told. */
+/** Share of a limit that is left when the client gets a warning. */
 const near = 0.2;
 
 interface Responders {
@@ -106,7 +106,7 @@ class Bill {
     };
   }
 
-  /** A speculative reply that nobody wanted is no reply, but what it cost is spent. */
+  /** A discarded speculative reply does not count as a reply, but its cost counts. */
   amounts(prices: Prices = { input: 0, output: 0, audio: 0 }): Partial<Spent> {
     const { inputTokens, outputTokens } = this.cost;
     const tokens = (inputTokens * prices.input + outputTokens * prices.output) / 1_000_000;

@@ -24,7 +24,7 @@ interface Responders {
   readonly aligner?: Aligner | undefined;
 }
 
-/** Returns the responders with mouth shapes wherever an engine tells none: aligned, or found in the sound. */
+/** Returns the responders with mouth shapes if an engine reports none: aligned, or found in the audio. */
 export function lipSynced(engines: Responders): Responders {
   return {
     responderFor(character) {
@@ -68,8 +68,8 @@ interface Ready {
 
 /**
  * Adds shapes of the mouth by the times of words, or by a reference voice, which begins as soon as a phrase goes to the
- * engine. Sound is never held back for them: what is not known when it is due is found in the sound. `waits`: sound waits,
- * for what is not heard live.
+ * engine. Audio is never held back for them: shapes that are not known when they are due are found in the audio. `waits`:
+ * audio waits for them, if it is not heard live.
  */
 export function alignedBy(aligner: Aligner, language?: string, { waits = false } = {}): LipSync {
   return async function* lipSync(phrases, speak) {

@@ -33,7 +33,7 @@ const keptUtterances = 3;
 
 const keptMs = 60_000;
 
-/** After a violation the model is told what was wrong, once. */
+/** After a violation the model gets a correction, once. */
 const attempts = 2;
 
 /**
@@ -57,7 +57,7 @@ export function omniResponder(parts: OmniResponderParts): Responder {
     },
     async *reply(history, options) {
       if (options.through !== undefined) return yield* backup.reply(history, options);
-      // It cannot be told where to go on: what was heard is all.
+      // The model cannot be asked to continue at a position, so the heard part is all there is.
       if ((options.heard ?? '') !== '') return;
       const sound = soundOf(history, heard);
       const messages = omniPrompt(character, history, {
@@ -148,7 +148,8 @@ class UtteranceAudio {
 function soundOf(history: readonly Message[], heard: readonly UtteranceAudio[]): OmniAudio | undefined {
   const last = history.at(-1);
   if (last?.role !== 'user' || last.text.trim() === '') return undefined;
-  return heard.findLast(({ text }) => text.trim() === last.text.trim())?.sound;
+  const said = last.by === undefined ? last.text : last.text.slice(`${last.by}: `.length);
+  return heard.findLast(({ text }) => text.trim() === said.trim())?.sound;
 }
 
 async function* spokenParts(

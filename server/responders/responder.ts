@@ -4,7 +4,7 @@ import type { Feelings } from '../../agents/feelings.ts';
 import { durationMs } from '../../voices/audio.ts';
 import type { Felt } from '../../characters/emotion.ts';
 import { openSpeechCache, type SpeechCache } from '../../voices/synthesis/speech-cache.ts';
-import { phrases } from '../../voices/text/phrases.ts';
+import { phrases, type Announced } from '../../voices/text/phrases.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { lettersIn } from '../session/contract/item.ts';
@@ -53,13 +53,20 @@ export function cascade(parts: {
           isCached ? speechCache.speak(synthesizer, said, how) : synthesizer.speak(said, how);
         const speech = options.lipSync?.(phrased, speak) ?? speak(phrased);
         // In a scene, a restart cuts the turn.
-        const isKept = synthesizer.isRepeatable === true && options.circumstance === undefined;
+        const isKept = (phrase: FeltPhrase): boolean =>
+          options.circumstance === undefined && synthesizer.isRepeatable?.(phrase, how) === true;
         for await (const { chunk, begins } of script.follow(speech)) {
           options.trace.mark('first_speech');
           yield* aside.notes.splice(0);
           options.onSpeech?.(durationMs(chunk.frame));
           const { emotion, intensity } = follower.phraseOf(chunk.text).phrase ?? {};
-          yield { type: 'speech', chunk, emotion, intensity, ...(isKept && begins !== undefined ? { begins } : {}) };
+          yield {
+            type: 'speech',
+            chunk,
+            emotion,
+            intensity,
+            ...(begins !== undefined && isKept(begins) ? { begins } : {}),
+          };
         }
       }
       // Tools are called only after everything is said: a user who interrupts the character prevents the call.
@@ -152,7 +159,7 @@ async function* deltasOfOneSource(
   aside: Aside,
   trace: TurnTimings,
   run: Run,
-): AsyncIterable<string> {
+): AsyncIterable<string | Announced> {
   for (;;) {
     const next = await iterator.next();
     if (next.done === true) {
@@ -166,6 +173,7 @@ async function* deltasOfOneSource(
       if (part.emotion !== undefined) run.felt = { emotion: part.emotion, intensity: part.intensity };
       run.opening ??= run.felt;
       yield part.text;
+      if (part.next !== undefined) yield { next: part.next };
       continue;
     }
     if (part.type === 'cue') {

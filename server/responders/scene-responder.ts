@@ -1,9 +1,11 @@
-import type { Circumstance } from '../../agents/agent.ts';
 import type { ChatModel, Message } from '../../agents/chat.ts';
+import { graspOf, listenersTo, type Clarity } from '../../agents/scene/hearing.ts';
+import { edgeMet, sectionIn, type Edge, type StoryPlace } from '../../agents/scene/sections.ts';
 import { isBrokenOff, nextByAddress, nextSpeaker, type Choice } from '../../agents/scene/next-speaker.ts';
 import type { Character } from '../../characters/character.ts';
-import { environmentId, environmentNames, type Scene, type SceneCast } from '../../characters/scene.ts';
+import { environmentId, environmentNames, type Scene, type SceneCast, type Section } from '../../characters/scene.ts';
 import { untilBreakIn } from './character-interruption.ts';
+import { circumstanceIn, noticedIn, optionsFor, scriptIn, seenBy, userNameIn, type Participant } from './scene-view.ts';
 import { breathMs, userTurnMs } from './turn-order.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../session/contract/responder.ts';
 
@@ -16,17 +18,12 @@ export interface SceneParticipants {
   readonly model?: ChatModel | undefined;
 }
 
-interface Participant extends Character {
-  readonly motivation: string;
-  readonly aliases?: readonly string[];
-}
-
 /** The scene ends after this many turns in a row without words. */
 const mostSilentTurns = 3;
 
 /**
  * Several characters as one responder: each reply is the turn of one, who is named first. One that only acts has had
- * its turn. When the scene is over, or it is the user's turn, the reply says so. The history tells them apart by
+ * its turn. When the scene is over, or it is the user's turn, the reply says so. The history distinguishes them by
  * `name`; a line that breaks off was interrupted.
  */
 export function sceneResponder({ stage, responderOf, model }: SceneParticipants): Responder {
@@ -44,9 +41,15 @@ export function sceneResponder({ stage, responderOf, model }: SceneParticipants)
       // The characters do not hear a user who only listens.
       const history = stage.scene.user === 'listener' ? talk.filter(({ role }) => role !== 'user') : [...talk];
       const done: CuePart[] = [];
+      let section = sectionIn(stage.scene, options.story);
       for (let silent = 0; silent < mostSilentTurns; silent += 1) {
         const { signal, passesUser = false } = options;
-        const turn = await turnOf(history, participants, { stage, model, signal, silent, passesUser });
+        const direction = { stage, model, signal, silent, passesUser, section, story: options.story };
+        const [turn, edge] = await decide(noticedIn(history, stage), participants, direction);
+        if (section !== undefined && edge !== undefined) {
+          yield { type: 'section', from: section.id, on: edge.on };
+          section = stage.scene.sections.find(({ id }) => id === edge.to) ?? section;
+        }
         if (turn === undefined) break;
         if (turn === 'user') {
           yield* done;
@@ -57,10 +60,13 @@ export function sceneResponder({ stage, responderOf, model }: SceneParticipants)
         yield { type: 'speaker', speaker: { id: participant.id, name: participant.name } };
         const seen = seenBy(participant, history, stage.scene);
         const acting = responders.get(participant.id) ?? listener;
-        const parts = acting.reply(seen, optionsFor(participant, participants, stage.scene, options, line));
+        const parts = acting.reply(
+          seen,
+          optionsFor(participant, participants, { scene: stage.scene, section, line }, options),
+        );
         // Without a model, script lines are played in full.
         const isScripted = model === undefined && line !== undefined;
-        const held = isScripted ? parts : untilBreakIn(parts, turnOrderOf(participant, participants, history));
+        const held = isScripted ? parts : untilBreakIn(parts, turnOrderOf(participant, participants, history, options));
         const acted = yield* untilSpoken(afterBreath(held, pauseBefore(participant, history)), done);
         if (acted === undefined) return;
         for (const each of acted)
@@ -85,6 +91,8 @@ function participantsOf({ scene, cast, environment }: SceneCast): Participant[] 
 }
 
 interface Direction {
+  readonly section: Section | undefined;
+  readonly story: StoryPlace | undefined;
   readonly stage: SceneCast;
   readonly model: ChatModel | undefined;
   readonly signal: AbortSignal;
@@ -93,25 +101,47 @@ interface Direction {
   readonly passesUser: boolean;
 }
 
-/** Returns the next speaker, and its line in the script; undefined if the scene is over. */
-async function turnOf(
+/** Asks who speaks next, and at the same time whether a condition of the section is met: both take a call of the model. */
+function decide(
   history: readonly Message[],
   participants: readonly Participant[],
-  { stage: { scene }, model, signal, silent, passesUser }: Direction,
+  direction: Direction,
+): Promise<[Awaited<ReturnType<typeof turnOf>>, Edge | undefined]> {
+  const { stage, model, signal, silent, section, story } = direction;
+  const isJudged = section !== undefined && model !== undefined && silent === 0;
+  const talk = {
+    circumstance: circumstanceIn(stage.scene, section, story),
+    history,
+    userName: userNameIn(stage.scene),
+  };
+  return Promise.all([
+    turnOf(talk, participants, direction),
+    isJudged ? edgeMet(section, talk, model, signal) : undefined,
+  ]);
+}
+
+/** Returns the next speaker, and its line in the script; undefined if the scene is over. */
+async function turnOf(
+  { circumstance, history }: Pick<Choice<Participant>, 'circumstance' | 'history'>,
+  participants: readonly Participant[],
+  { stage: { scene }, model, signal, silent, passesUser, section }: Direction,
 ): Promise<{ readonly participant: Participant; readonly line?: string } | 'user' | undefined> {
+  const script = scriptIn(scene, section);
   const turns = history.filter(({ name }) => name !== undefined);
   if (turns.length - silent >= scene.turns) return undefined;
   const last = history.at(-1);
   const isToUser = last?.role === 'user';
-  const next = isToUser ? undefined : scene.script[spokenOf(scene, participants, turns)];
+  const next = isToUser ? undefined : script[spokenOf(script, participants, turns)];
   const scripted = next === undefined ? undefined : participants.find(({ id }) => id === next.speaker);
   const withLine = (participant: Participant): { readonly participant: Participant; readonly line?: string } =>
     next !== undefined && participant === scripted ? { participant, line: next.text } : { participant };
   if (scripted !== undefined && (model === undefined || turns.length === 0)) return withLine(scripted);
-  const characters = participants.filter(({ id }) => id !== environmentId);
+  // Those answer who have heard what was said last.
+  const others = participants.filter(({ id, name }) => id !== environmentId && name !== last?.name);
+  const characters = listenersTo(others, heardByIn(last));
   const choice: Choice<Participant> = {
-    circumstance: scene.circumstance,
-    candidates: participants,
+    circumstance,
+    candidates: participants.filter((one) => !others.includes(one) || characters.includes(one)),
     // The environment is never addressed; without a model it has nothing to say but its script.
     callable: characters,
     last: last?.name,
@@ -121,7 +151,7 @@ async function turnOf(
     mayBeUser: last?.name !== undefined && scene.user !== 'listener' && !passesUser,
   };
   if (model === undefined) {
-    if (scene.script.length > 0 && !isToUser) return undefined;
+    if (script.length > 0 && !isToUser) return undefined;
     const participant = nextByAddress(choice);
     return participant === undefined ? undefined : { participant };
   }
@@ -137,7 +167,7 @@ async function chosenBy(model: ChatModel, choice: Choice<Participant>, signal: A
 }
 
 /** Returns how many lines of the script have been said, completely or in part. */
-function spokenOf({ script }: Scene, participants: readonly Participant[], turns: readonly Message[]): number {
+function spokenOf(script: Scene['script'], participants: readonly Participant[], turns: readonly Message[]): number {
   let next = 0;
   for (const turn of turns) {
     const said = spokenWords(turn.text);
@@ -157,64 +187,8 @@ function spokenWords(text: string): string {
     .toLowerCase();
 }
 
-/** Returns the conversation from one character's view: own words as said, those of others with their names. */
-function seenBy({ name }: Participant, history: readonly Message[], scene: Scene): Message[] {
-  return history.map((message) => {
-    if (message.role === 'assistant') {
-      const { name: who, text } = message;
-      return who === name ? { role: 'assistant', text } : { role: 'user', text: `${who ?? ''}: ${text}` };
-    }
-    return message.role === 'user' ? { role: 'user', text: `${userNameIn(scene)}: ${message.text}` } : message;
-  });
-}
-
-function userNameIn({ user }: Scene): string {
-  return user === 'listener' ? 'Somebody' : user.name;
-}
-
-function optionsFor(
-  participant: Participant,
-  participants: readonly Participant[],
-  scene: Scene,
-  options: ReplyOptions,
-  line: string | undefined,
-): ReplyOptions {
-  const user = scene.user === 'listener' ? [] : [scene.user];
-  const others = [
-    ...participants
-      .filter(({ id }) => id !== participant.id && id !== environmentId)
-      .map(({ name, identity }) => ({ name, profile: identity })),
-    ...user,
-  ];
-  const circumstance: Circumstance = {
-    motivation: participant.motivation,
-    others,
-    ...(line === undefined ? {} : { line }),
-  };
-  const { situation, feelings: _ofNobody, feelingsOf, ...rest } = options;
-  const isEnvironment = participant.id === environmentId;
-  const feelings = isEnvironment ? undefined : feelingsOf?.(participant.id);
-  return {
-    ...rest,
-    ...(feelings === undefined ? {} : { feelings }),
-    circumstance,
-    recipe: isEnvironment ? 'dramatis' : (options.recipe ?? 'coser'),
-    scene: isEnvironment
-      ? environmentPrompt(scene, others, participant.languages)
-      : [scene.circumstance, options.scene].filter(Boolean).join('\n'),
-    ...(situation === 'unclear' || situation === 'event' ? { situation } : {}),
-  };
-}
-
-function environmentPrompt(
-  { circumstance }: Scene,
-  others: Circumstance['others'],
-  [language = 'en']: readonly string[],
-): string {
-  const names = others.map(({ name }) => name).join(', ');
-  if (language.startsWith('zh'))
-    return `你讲述场景中人物周围发生的事：环境的变化、声音、天气、旁人的举动。\n\n===场景===\n${circumstance}\n\n===人物===\n${names}\n\n用一到三个可以朗读的短句，说出刚才的话和举动之后发生了什么。绝不替这些人物说话、行动或做决定。`;
-  return `You tell what happens around the people of a scene: changes of the place, sounds, weather, what bystanders do.\n\n===The scene===\n${circumstance}\n\n===The people===\n${names}\n\nTell what follows from what was said and done last, in one to three short sentences that can be read aloud. Never speak, act or decide for these people.`;
+function heardByIn(message: Message | undefined): Clarity | undefined {
+  return message?.role === 'user' || message?.role === 'assistant' ? message.heardBy : undefined;
 }
 
 /** Longest duration of a turn, given what was said of it: the addressee may interrupt, unless it just did. */
@@ -222,8 +196,10 @@ function turnOrderOf(
   participant: Participant,
   participants: readonly Participant[],
   history: readonly Message[],
+  { surroundings }: Pick<ReplyOptions, 'surroundings'>,
 ): (said: string) => number {
-  const candidates = participants.filter(({ id }) => id !== environmentId);
+  const hearing = (id: string): Clarity => ({ [id]: surroundings?.(id).hears?.[participant.id] ?? 1 });
+  const candidates = participants.filter(({ id }) => id !== environmentId && graspOf(hearing(id), id) === 'words');
   if (participant.id === environmentId || isBrokenOff(history.at(-1)?.text ?? '')) return () => Infinity;
   return (said) => {
     const talk: Message[] = [...history, { role: 'assistant', name: participant.name, text: said }];

@@ -13,7 +13,7 @@ export interface ScriptedChunk {
 export interface Script {
   /** Yields the phrases for the synthesizer: first the one of which only a part was said. */
   phrases(felt: AsyncIterable<FeltPhrase>): AsyncIterable<FeltPhrase>;
-  /** Leaves out the sound of that phrase that was said; tells where each phrase begins. */
+  /** Leaves out the audio of that phrase that was said; reports where each phrase begins. */
   follow(speech: AsyncIterable<SpeechChunk>): AsyncIterable<ScriptedChunk>;
 }
 

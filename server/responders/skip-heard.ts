@@ -8,7 +8,8 @@ const lastSentence = /^.*[.!?…。！？]["'”’»)]*\s+/su;
 
 /**
  * Leaves out the beginning of a reply that was heard before, so that it continues in mid-sentence. A reply that is worded
- * differently is left whole, but for whole sentences that were heard.
+ * differently is left whole, but for whole sentences that were heard; if none of those that were heard returns, it would
+ * say the same twice in other words, and nothing more is said.
  */
 export async function* skipHeard(parts: AsyncIterable<ReplyPart>, heard: string): AsyncIterable<ReplyPart> {
   const done = lettersOf(heard);
@@ -26,6 +27,11 @@ export async function* skipHeard(parts: AsyncIterable<ReplyPart>, heard: string)
       // What separates the words may come with the next one.
       if (done.startsWith(letters)) continue;
       isOver = true;
+      const isOther = !letters.startsWith(done) && sentencesIn(before, done) === 0;
+      if (isOther && lastSentence.test(`${heard} `)) {
+        yield* held.filter(({ type }) => type !== 'text-delta');
+        return;
+      }
       const skipped = letters.startsWith(done) ? lengthWith(begun, done.length) : sentencesIn(before, done);
       yield* after(held, skipped);
       held = [];

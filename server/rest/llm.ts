@@ -27,7 +27,7 @@ const serverSchema = z.strictObject({ url, key });
 const connectionSchema = z.strictObject({ url, key, model: z.string().min(1).max(200) });
 
 /**
- * Adds the routes by which the page connects an LLM: `GET /llm` tells the current one; `GET /llm/servers` finds the
+ * Adds the routes by which the page connects an LLM: `GET /llm` returns the current one; `GET /llm/servers` finds the
  * servers of this machine; `POST /llm/models` lists the models of one; `POST /llm/test` asks it for a few words; `PUT
  * /llm` tests and connects it; `DELETE /llm` goes back to the settings. All are for administrators.
  */

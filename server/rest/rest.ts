@@ -27,7 +27,7 @@ export interface RestParts {
   /** Imported and changed characters are written into it. */
   readonly characters: Map<string, Character>;
   readonly memories?: Memories | undefined;
-  /** Judges what is said, where there is a rating. */
+  /** Checks the conversation if there is a rating. */
   readonly judge?: ContentJudge | undefined;
 }
 

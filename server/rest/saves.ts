@@ -14,7 +14,7 @@ interface SaveParts {
 }
 
 /**
- * `POST /v1/saves?user=NAME` returns all that is kept of a user as one JSON object, signed; `PUT` puts it in place of what
+ * `POST /v1/saves?user=NAME` returns all data of a user as one signed JSON object; `PUT` loads it in place of what
  * is kept of a user. A client secret gives access to the user it was made for, and to the characters that it allows.
  */
 export function addSaves(app: FastifyInstance, { config, characters, memories }: SaveParts, auth: AuthGuard): void {
@@ -66,6 +66,6 @@ const tooLarge = new Refused({
 });
 
 function notAllowed(character: string): Refused {
-  const message = `The client secret does not allow the character ${character.slice(0, 64)}, of which the save tells.`;
+  const message = `The client secret does not allow the character ${character.slice(0, 64)}, which is in the save.`;
   return new Refused({ status: 403, problem: { code: 'character_not_allowed', message } });
 }

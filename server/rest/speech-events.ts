@@ -5,7 +5,7 @@ import { errorObject } from '../session/contract/errors.ts';
 import { wireSamplesOf, wireVisemes } from '../realtime/wire-visemes.ts';
 import type { SpokenBlock } from '../speech/speak-text.ts';
 
-/** What may be told beside the sound: words, mouth shapes, and sounds in IPA. */
+/** Events that may be sent besides the audio: words, mouth shapes, and sounds in IPA. */
 export const speechTimings = z.array(z.enum(['words', 'visemes', 'phones'])).max(3);
 export type SpeechTimings = z.infer<typeof speechTimings>;
 

@@ -1,23 +1,21 @@
-import type { Feelings } from '../../agents/feelings.ts';
-import type { WorldChange } from '../../agents/surroundings.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
-import type { Item } from './contract/item.ts';
+import type { Item, Speaker } from './contract/item.ts';
 import type { Cast } from './contract/responder.ts';
-import type { SavedState } from './contract/saved-state.ts';
+import type { SavedState, SessionSettings } from './contract/settings.ts';
 import type { ProbeLine } from './input/silence.ts';
-import type { ListeningInput } from './input/utterance.ts';
+import type { ListeningInput, Inbound, VadWindow } from './input/utterance.ts';
 import { type SpeakingInput, Speaking } from './output/speaking.ts';
 import { Acting, type ActingInput } from './history/acting.ts';
 import { type PauseJudged, TurnTaking } from './turns/turn-taking.ts';
 import { type VoiceJudged, OwnVoiceDetector } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
-import type { Bounds, Ports } from './contract/ports.ts';
+import type { Bounds, Ports, SessionContext } from './history/context.ts';
 import { Queue } from '../../voices/runtime/streams.ts';
 import { Participants } from './history/participants.ts';
-import type { SessionContext } from './history/context.ts';
-import { Conversation, changeItems, fullProblem, type ItemCommand } from './history/conversation.ts';
+import { Conversation } from './history/conversation.ts';
+import { changeItems, fullProblem, type ItemCommand, Reports } from './history/item-commands.ts';
 import {
   type Problem,
   type ReplyRequest,
@@ -25,11 +23,10 @@ import {
   type SessionEvent,
   problemEvent,
 } from './contract/events.ts';
-import { type VadWindow, type Inbound, Microphone } from './input/microphone.ts';
-import { reported } from './history/reports.ts';
+import { Microphone } from './input/microphone.ts';
 import { Listening } from './input/listening.ts';
+import { Players } from './input/players.ts';
 import { MessageMarks } from './input/message-marks.ts';
-import type { SessionSettings } from './contract/settings.ts';
 import { TurnTimings } from './contract/turn-timings.ts';
 
 /** The engines that a session asks by itself; all others are behind its responder. */
@@ -37,30 +34,24 @@ export interface SessionEngines {
   readonly vad: Vad;
   /** Judges whether the user has finished; absent if pauses are not judged. */
   readonly turnDetector?: TurnDetector | undefined;
-  /** Embeds voices to tell them apart; without one, the character's own voice is recognized by its words alone. */
+  /** Embeds voices to distinguish them; without one, the character's own voice is recognized only by its words. */
   readonly speakerEncoder?: SpeakerEncoder | undefined;
 }
 
-export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, Pick<SessionContext, 'recall'> {
+export interface SessionParts extends Cast, SessionEngines, Bounds, Ports, SavedState, Pick<SessionContext, 'recall'> {
   /** The client falls silent as soon as it is notified that a reply is held, and discards what it has not played. */
   readonly stopsAtOnce?: boolean;
-  /** Tests whether what the client sends gets through; absent if nothing can be stuck on its way. */
+  /** Tests if data of the client arrives; absent if it cannot stall. */
   readonly probeLine?: ProbeLine | undefined;
   readonly settings: SessionSettings;
   /** History of a conversation to continue. */
   readonly items?: readonly Item[] | undefined;
   /** Ids of those items that date from before the present participants joined. */
   readonly before?: ReadonlySet<string> | undefined;
-  /** Feelings of the participants at the end of its last reply, by id. */
-  readonly feelings?: Readonly<Record<string, Feelings>> | undefined;
-  /** How they stood with the user. */
-  readonly relations?: SavedState['relations'];
-  /** The world of the client's game in it. */
-  readonly world?: WorldChange | undefined;
 }
 
-/** Longest time for which a reply continues after an event of the game that breaks it off, to the end of a word. */
-const longestWordMs = 120;
+/** An event of the game that breaks off a reply lets it finish a word that has at most this much left. */
+const restOfWordMs = 90;
 
 /** Everything that can happen to a session; all of it goes through one queue. */
 type SessionInput = VadWindow | Inbound | ListeningInput | SpeakingInput | PauseJudged | VoiceJudged | ActingInput;
@@ -73,6 +64,8 @@ export class Session {
   readonly #parts: SessionParts;
   readonly #inputs = new Queue<SessionInput>();
   readonly #microphone: Microphone;
+  /** Absent while there is one alone. */
+  #players: Players | undefined;
   readonly #listening: Listening;
   readonly #speaking: Speaking;
   readonly #turns: TurnTaking;
@@ -80,8 +73,7 @@ export class Session {
   readonly #voices: OwnVoiceDetector | undefined;
   readonly #marks: MessageMarks;
   #settings: SessionSettings;
-  /** Reports of the client so far. */
-  #reports = 0;
+  readonly #reports = new Reports();
   readonly #context: SessionContext<SessionInput>;
   /** Absent until the client sends a world, or offers actions. */
   #acting: Acting | undefined;
@@ -91,12 +83,15 @@ export class Session {
     this.#settings = parts.settings;
     this.conversation = new Conversation(parts.keptAudioMs, parts.items);
     const emit = (event: SessionEvent): void => this.#tell(event);
-    this.#participants = new Participants(parts.clock, this.conversation, parts, { ...parts, emit });
+    const hears = (): SessionSettings['hears'] => this.#settings.hears;
+    const player = (): Speaker | undefined => this.#players?.speaker;
+    this.#participants = new Participants(parts.clock, this.conversation, parts, { ...parts, emit, hears, player });
     const context: SessionContext<SessionInput> = {
       ...parts,
       participants: this.#participants,
       conversation: this.conversation,
       acting: () => this.#acting,
+      player: () => ({ speaker: player() }),
       settings: () => this.#settings,
       stopsAtOnce: () => parts.stopsAtOnce === true,
       emit,
@@ -107,7 +102,7 @@ export class Session {
       vad: parts.vad,
       clock: parts.clock,
       turnDetection: parts.settings.turnDetection,
-      missesSound: () => this.#turns.missesSound,
+      missesSound: () => (this.#players?.holder ?? 0) === 0 && this.#turns.missesSound,
       probeLine: parts.probeLine,
     });
     this.#listening = new Listening(context);
@@ -131,19 +126,22 @@ export class Session {
     });
     if (parts.world !== undefined) this.#game().restore(parts.world);
     if ((parts.settings.actions ?? []).length > 0) this.#game();
+    this.#playersIn(parts.settings)?.follow(parts.settings);
   }
 
   /** Queues a command. Commands take effect in the order in which they are sent. */
   send(command: SessionCommand): void {
-    this.#microphone.send(command);
+    if (command.type === 'update') this.#playersIn(command.settings);
+    (this.#players ?? this.#microphone).send(command);
   }
 
-  /** Goes on with the state of earlier sessions; what the client has told of its world by now stays. Settles when it has. */
-  restore({ feelings, relations, world }: SavedState): Promise<void> {
+  /** Continues with the state of earlier sessions; the world that the client has already sent stays. Settles when done. */
+  restore({ feelings, world, story, ...related }: SavedState): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const run = (): void => {
       this.#participants.moods.restore(feelings);
-      this.#participants.relations?.restore(relations);
+      this.#participants.relations?.restore(related);
+      if (story !== undefined) this.#participants.story?.restore(story);
       if (world !== undefined) this.#tell({ type: 'world-taken', ...this.#game().restore(world) });
       resolve();
     };
@@ -153,7 +151,7 @@ export class Session {
 
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void {
-    this.#microphone.away(isAway);
+    (this.#players ?? this.#microphone).away(isAway);
   }
 
   /** Audio received but not yet processed, in milliseconds. */
@@ -189,7 +187,7 @@ export class Session {
 
   /** Ends the session: running replies stop, and `run` returns. */
   close(): void {
-    this.#microphone.close();
+    (this.#players ?? this.#microphone).close();
     this.#inputs.end();
   }
 
@@ -197,7 +195,8 @@ export class Session {
     if ('command' in input) return this.#obey(input.command);
     switch (input.type) {
       case 'heard':
-        return this.#hear(input);
+        for (const heard of this.#players?.take(input) ?? [input]) this.#hear(heard);
+        return;
       case 'transcript':
         return this.#understand(input);
       case 'transcript-failure':
@@ -234,11 +233,9 @@ export class Session {
       case 'reply':
         return this.#replyForClient(command.request, command.ref);
       case 'reply-cancel':
-        if (!this.#speaking.cancel('client_cancelled', command.id)) {
-          // LiveKit ignores errors whose message begins like this one.
-          this.#refuse('response_cancel_not_active', 'Cancellation failed: no active response found', command.ref);
-        }
-        return;
+        if (this.#speaking.cancel('client_cancelled', command.id)) return;
+        // LiveKit ignores errors whose message begins like this one.
+        return this.#refuse('response_cancel_not_active', 'Cancellation failed: no active response found', command.ref);
       case 'reject':
         return this.#tell(problemEvent(command.problem, command.ref));
       case 'heard':
@@ -248,7 +245,9 @@ export class Session {
       case 'world':
         return this.#report(this.#game().take(command, this.#turns.floor), command.ref);
       case 'report':
-        return this.#takeReport(command);
+        return this.#report(this.#reports.take(this.conversation.items, command, this.#context.emit), command.ref);
+      case 'trigger':
+        return this.#report(this.#participants.trigger(command), command.ref);
       case 'action-done':
         return this.#report(this.#game().done(command, this.#turns.floor), command.ref);
       default:
@@ -274,7 +273,8 @@ export class Session {
 
   #update({ settings, echo, cast }: Extract<SessionCommand, { readonly type: 'update' }>): void {
     // Audio under push to talk is not part of an utterance that the VAD opened, and vice versa.
-    if ((settings.turnDetection === null) !== (this.#settings.turnDetection === null)) {
+    const isOther = (settings.turnDetection === null) !== (this.#settings.turnDetection === null);
+    if (isOther || this.#players?.hasHolder() === false) {
       // The client got `speech_started`; send `cleared` so that it does not wait for a commit.
       if (this.#settings.turnDetection !== null && this.#listening.current !== undefined)
         this.#tell({ type: 'audio-cleared' });
@@ -313,9 +313,8 @@ export class Session {
 
   #commitByClient(ref: string | undefined): void {
     const utterance = this.#listening.commit();
-    if (utterance === undefined) {
+    if (utterance === undefined)
       return this.#refuse('input_audio_buffer_commit_empty', 'There is no audio in the buffer to commit.', ref);
-    }
     this.#turns.advance({ type: 'utterance-taken' });
   }
 
@@ -341,6 +340,13 @@ export class Session {
     if (request.inConversation) this.#acting?.replied();
   }
 
+  /** The players, once the client has named some. */
+  #playersIn({ players = [] }: SessionSettings): Players | undefined {
+    if (players.length === 0) return this.#players;
+    const around = { main: this.#microphone, listening: this.#listening, turns: this.#turns };
+    return (this.#players ??= new Players({ ...this.#parts, ...around, push: (heard) => this.#inputs.push(heard) }));
+  }
+
   #game(): Acting {
     return (this.#acting ??= new Acting(this.#context));
   }
@@ -354,7 +360,7 @@ export class Session {
     this.#reply({ inConversation: true, situation: 'event', ...(due === 'reply-if-any' ? { mayPass: true } : {}) });
   }
 
-  /** Stops the reply after the present word; its line ends with a dash. */
+  /** Stops the reply: after the present word if that is nearly over, else at once. Its line ends with a dash. */
   #breakOff(): void {
     this.#acting?.cuts();
     const reply = this.#speaking.current;
@@ -366,24 +372,17 @@ export class Session {
     };
     const heardMs = reply?.heardMs ?? 0;
     const word = part?.type === 'audio' ? part.words.findLast(({ startMs }) => startMs < heardMs) : undefined;
-    const leftMs = Math.min(longestWordMs, (word?.endMs ?? 0) - heardMs);
-    if (leftMs > 0) this.#acting?.after(leftMs, stop);
+    const leftMs = (word?.endMs ?? 0) - heardMs;
+    if (leftMs > 0 && leftMs <= restOfWordMs) this.#acting?.after(leftMs, stop);
     else stop();
   }
 
   #tell(event: SessionEvent): void {
-    this.#participants.moods.note(event);
+    this.#participants.note(event);
     if (event.type === 'speech-started' && this.#settings.turnDetection?.interruptsReply === true)
       this.#acting?.interrupt();
     this.events.push(this.#marks.marked(event));
-    this.#participants.relations?.note(event);
-  }
-
-  #takeReport({ ref, ...report }: Extract<SessionCommand, { readonly type: 'report' }>): void {
-    const outcome = reported(this.conversation.items, report, this.#reports);
-    if ('code' in outcome) return this.#report(outcome, ref);
-    this.#reports += 1;
-    this.#tell(outcome);
+    this.#participants.noted(event);
   }
 
   #report(problem: Problem | undefined, ref: string | undefined): void {

@@ -14,7 +14,7 @@ const framesPerSecond = 60;
 /**
  * Returns the mouth movement in a text as JSON. `oculus`: shapes, sounds in IPA and words by sample at 24 kHz, as on
  * the wire. `rhubarb`: its `mouthCues` in seconds. `arkit`: weights of each blend shape, 60 frames a second. Undefined if the
- * voice tells nothing of its mouth.
+ * voice has no mouth shapes.
  */
 export function mouthFile(format: MouthFormat, blocks: readonly SpokenBlock[], sound: string): unknown {
   if (blocks.length === 0 || blocks.some(({ mouth }) => mouth.basis === 'level')) return undefined;

@@ -18,7 +18,7 @@ export interface SpeakTextOptions extends CallOptions {
   readonly voice: Voice;
   /** Factor on the tempo; 1 = the voice's own. */
   readonly speed?: number;
-  /** Adds mouth shapes: those of the engine, else by alignment with the text, else from the sound alone. */
+  /** Adds mouth shapes: those of the engine, else by alignment with the text, else from the audio. */
   readonly visemes?: { readonly aligner?: Aligner | undefined; readonly language?: string | undefined } | undefined;
   /** True: the sound waits for the shapes, because nobody listens yet. */
   readonly waits?: boolean;

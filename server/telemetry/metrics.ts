@@ -1,50 +1,29 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
 import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
 import { latencyComponents, type LatencyComponent } from '../session/contract/turn-timings.ts';
-import type { Telemetry } from './telemetry.ts';
+import { processMetrics, type ProcessFacts } from './process-metrics.ts';
+import type { Resumed, SessionEnding, Telemetry } from './telemetry.ts';
 import type { VoiceSimilarity } from './voice-watch.ts';
 
 export interface Metrics extends Telemetry {
   readonly contentType: string;
   /** Counts a request without a valid key. */
-  noteFailedKey(reason: string): void;
+  readonly noteFailedKey: (reason: string) => void;
+  /** Counts a conversation or request that was refused, by the code of its error. */
+  readonly noteRefusal: (code: string) => void;
   /** Returns all metrics in Prometheus' text format, including those of the process and its event loop. */
   text(): Promise<string>;
-}
-
-/** Metrics of a server that is one of several nodes. */
-export interface NodeCounts {
-  /** Sessions whose latest events are in this process alone. */
-  readonly unkept: number;
-  /** Sessions that ended here because another node had taken them over. */
-  readonly fenced: number;
-  /** Sockets that are passed on to other nodes. */
-  readonly relayed: number;
-  /** Clients that came back to their sessions, by how. */
-  readonly resumes: Readonly<Record<string, number>>;
-}
-
-interface SessionCounts {
-  readonly active: number;
-  readonly opened: number;
-  readonly most: number;
 }
 
 /** Upper bounds in seconds: fine in the range of normal turns, coarse above it. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10];
 
-/** Opens the metrics; labels have few values. `watchesVoices`: voice similarity is measured; `node`: one of several. */
-export function openMetrics(
-  engines: readonly EngineSummary[],
-  sessions: SessionCounts,
-  watchesVoices = false,
-  node?: NodeCounts,
-  memories?: MemoryCounts,
-): Metrics {
+/** Opens the metrics; labels have few values. `watchesVoices`: voice similarity is measured. */
+export function openMetrics({ watchesVoices = false, ...facts }: ProcessFacts & { watchesVoices?: boolean }): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const noteLatency = latencyMetrics(registry, engines);
+  const noteLatency = latencyMetrics(registry, facts.engines());
   const turns = new Counter({
     name: 'dramatis_turns_total',
     help: 'Completed, cancelled and failed replies, by status.',
@@ -68,16 +47,11 @@ export function openMetrics(
     labelNames: ['code'],
     registers,
   });
-  const failedKeys = new Counter({
-    name: 'dramatis_failed_keys_total',
-    help: 'Requests without a valid key, by reason: missing, wrong, or throttled (too many wrong ones of an address).',
-    labelNames: ['reason'],
-    registers,
-  });
-  processMetrics(registry, sessions, node, memories);
+  processMetrics(registry, facts);
   return {
     contentType: registry.contentType,
-    noteFailedKey: (reason) => failedKeys.inc({ reason }),
+    ...refusalMetrics(registry),
+    ...lifeMetrics(registry),
     note(event) {
       if (event.type === 'reply-ended') {
         const { status, reason, problem } = event.end;
@@ -127,6 +101,61 @@ function latencyMetrics(registry: Registry, engines: readonly EngineSummary[]): 
   };
 }
 
+/** Registers what is refused before it begins. */
+function refusalMetrics(registry: Registry): Pick<Metrics, 'noteFailedKey' | 'noteRefusal'> {
+  const registers = [registry];
+  const failedKeys = new Counter({
+    name: 'dramatis_failed_keys_total',
+    help: 'Requests without a valid key, by reason: missing, wrong, or throttled (too many wrong ones of an address).',
+    labelNames: ['reason'],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'dramatis_refusals_total',
+    help: 'Conversations and requests that were refused before they began, by code (README, “Errors”).',
+    labelNames: ['code'],
+    registers,
+  });
+  // A code that has not occurred counts 0, so that shares of it have a value.
+  refusals.inc({ code: 'server_busy' }, 0);
+  return {
+    noteFailedKey: (reason) => failedKeys.inc({ reason }),
+    noteRefusal: (code) => refusals.inc({ code }),
+  };
+}
+
+/** Registers how sessions continue on another connection, and how they end. */
+function lifeMetrics(registry: Registry): Required<Pick<Telemetry, 'noteResume' | 'noteEnd'>> {
+  const registers = [registry];
+  const resumeSeconds = new Histogram({
+    name: 'dramatis_resume_seconds',
+    help: 'Time from the request of a client that returns to its session until the session continues, by how: here, or restored from a journal.',
+    labelNames: ['how'],
+    buckets,
+    registers,
+  });
+  const refused = new Counter({
+    name: 'dramatis_resumes_refused_total',
+    help: 'Clients whose session could not continue.',
+    registers,
+  });
+  const ended = new Counter({
+    name: 'dramatis_sessions_ended_total',
+    help: 'Sessions that ended here, by reason: ended (by the client, or after its grace period), moved, session_expired, client_too_slow, or server_stopping.',
+    labelNames: ['reason'],
+    registers,
+  });
+  // A reason that has not occurred counts 0, so that shares of it have a value.
+  for (const reason of ['ended', 'moved', 'server_stopping'] satisfies SessionEnding[]) ended.inc({ reason }, 0);
+  return {
+    noteResume({ how, seconds }: Resumed) {
+      if (how === 'refused') refused.inc();
+      else resumeSeconds.observe({ how }, seconds);
+    },
+    noteEnd: (reason) => ended.inc({ reason }),
+  };
+}
+
 /** Registers the voice similarity histogram: a drifting voice shows as a growing share of low values. */
 function similarityMetric(registry: Registry): (measured: VoiceSimilarity) => void {
   const histogram = new Histogram({
@@ -137,97 +166,6 @@ function similarityMetric(registry: Registry): (measured: VoiceSimilarity) => vo
     registers: [registry],
   });
   return ({ similarity, basis }) => histogram.observe({ basis }, similarity);
-}
-
-/** Registers what the process itself tells: its sessions, its memory and event loop, and its part among the nodes. */
-function processMetrics(
-  registry: Registry,
-  sessions: SessionCounts,
-  node: NodeCounts | undefined,
-  memories: MemoryCounts | undefined,
-): void {
-  if (memories !== undefined) memoryMetrics(registry, memories);
-  collectDefaultMetrics({ register: registry });
-  if (node !== undefined) nodeMetrics(registry, node);
-  const registers = [registry];
-  const live = new Gauge({
-    name: 'dramatis_sessions',
-    help: 'Open sessions.',
-    registers,
-    collect: (): void => live.set(sessions.active),
-  });
-  const most = new Gauge({
-    name: 'dramatis_sessions_max',
-    help: 'Most open sessions (DRAMATIS_MAX_SESSIONS).',
-    registers,
-    collect: (): void => most.set(sessions.most),
-  });
-  const opened = new Counter({
-    name: 'dramatis_sessions_opened_total',
-    help: 'Sessions opened since the server started.',
-    registers,
-    collect(): void {
-      opened.reset();
-      opened.inc(sessions.opened);
-    },
-  });
-}
-
-function nodeMetrics(registry: Registry, node: NodeCounts): void {
-  const registers = [registry];
-  const unkept = new Gauge({
-    name: 'dramatis_sessions_unkept',
-    help: 'Open sessions whose latest events Redis does not have: they would be lost with this node.',
-    registers,
-    collect: (): void => unkept.set(node.unkept),
-  });
-  const relayed = new Gauge({
-    name: 'dramatis_relayed_sockets',
-    help: 'Sockets that this node passes on to the nodes that have their sessions.',
-    registers,
-    collect: (): void => relayed.set(node.relayed),
-  });
-  const fenced = new Counter({
-    name: 'dramatis_fenced_total',
-    help: 'Sessions that ended here in silence because another node had taken them over.',
-    registers,
-    collect(): void {
-      fenced.reset();
-      fenced.inc(node.fenced);
-    },
-  });
-  const resumes = new Counter({
-    name: 'dramatis_resumes_total',
-    help: 'Clients that are back in their sessions, by how: here, relayed (to another node) or claimed (from Redis).',
-    labelNames: ['how'],
-    registers,
-    collect(): void {
-      resumes.reset();
-      for (const [how, count] of Object.entries(node.resumes)) resumes.inc({ how }, count);
-    },
-  });
-}
-
-/** What the metrics tell of the memories. */
-interface MemoryCounts {
-  readonly state: string;
-  readonly unkept: number;
-}
-
-function memoryMetrics(registry: Registry, memories: MemoryCounts): void {
-  const registers = [registry];
-  const unkept = new Gauge({
-    name: 'dramatis_memory_turns_unkept',
-    help: 'Turns that the memory database does not have yet: they would be lost with this server.',
-    registers,
-    collect: (): void => unkept.set(memories.unkept),
-  });
-  const up = new Gauge({
-    name: 'dramatis_memory_up',
-    help: '1 if the memory database answers, else 0.',
-    registers,
-    collect: (): void => up.set(memories.state === 'on' ? 1 : 0),
-  });
 }
 
 /** Name of each latency component in metrics and spans: the field's term. */

@@ -28,7 +28,7 @@ export function table(
 }
 
 /**
- * Like `table`, but no number is cut: columns that do not fit beside each other stand in further tables below, each
+ * Like `table`, but no number is cut: columns that do not fit beside each other are in further tables below, each
  * with the first column.
  */
 export function tableInParts(

@@ -59,7 +59,7 @@ let chosen;
 let talk;
 /** The conversation from before the page was loaded, until it continues. @type {KeptTalk} */
 let kept = { utterances: [] };
-/** What the server tells of its engines. @type {ServerFacts} */
+/** Facts about the server's engines. @type {ServerFacts} */
 let server = { isScripted: true, model: null, hears: [] };
 const keyForm = new KeyForm(() => {
   messages.clearAll();

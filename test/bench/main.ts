@@ -15,6 +15,7 @@ const benches: Readonly<
   soak: () => import('./load/soak.ts'),
   network: () => import('./load/network.ts'),
   protocol: () => import('./load/protocol.ts'),
+  'first-phrase': () => import('./agents/first-phrase.ts'),
   speculation: () => import('./agents/speculation.ts'),
   simulator: () => import('./simulator.ts'),
   game: () => import('./agents/game.ts'),

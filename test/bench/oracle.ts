@@ -52,7 +52,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const order = await orderHash();
   if (before !== undefined && before.order !== order) console.error('the order suite differs');
   const found: Oracle = { blocks, order };
-  if (args.includes('--update')) await writeFile(stored, `${JSON.stringify(found, undefined, 1)}\n`);
+  if (args.includes('--update')) await writeFile(stored, `${JSON.stringify(found, undefined, 2)}\n`);
   console.error(`hash of ${seeds} seeds and the order suite: ${hashOf([...blocks, order])}`);
   yield summarize(bench, 'blocks of 100 seeds that differ', 'count', [differing]);
   yield summarize(bench, 'order suite differs', 'count', [before === undefined || before.order === order ? 0 : 1]);

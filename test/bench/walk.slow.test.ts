@@ -15,10 +15,7 @@ describe('the number of source files that work goes through', () => {
     const rows = stdout.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as BenchRow] : []));
     for (const [what, most] of Object.entries(goals)) {
       const row = rows.find(({ metric }) => metric === `files entered by ${what}`);
-      expect([what, (row?.median ?? Infinity <= most) ? 'within the goal' : `${row?.median} files`]).toEqual([
-        what,
-        'within the goal',
-      ]);
+      expect.soft(row?.median, what).toBeLessThanOrEqual(most);
     }
   }, 300_000);
 });

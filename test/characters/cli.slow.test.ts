@@ -88,7 +88,7 @@ describe('dramatis characters', () => {
     expect(ran.out).toContain('Mara imported as mara');
   });
 
-  it('`characters check` checks card and lines, and fails on contradictions alone', async () => {
+  it('`characters check` checks card and lines, and fails only on contradictions', async () => {
     expect(await dramatis('check', 'alice')).toMatchObject({
       status: 0,
       out: expect.stringMatching(/^alice: \d+ lines, 0 contradictions/mu),

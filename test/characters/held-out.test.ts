@@ -49,7 +49,7 @@ it('CoSER import leaves out the held-out plots, which the benchmark acts with th
   expect(JSON.stringify(mara)).not.toContain('2-');
 });
 
-it('RoleBench import takes the split by question alone: the one by role trains with questions that it holds out', async () => {
+it('RoleBench import takes only the split by question: the one by role trains with held-out questions', async () => {
   const row = (question: string): string => JSON.stringify({ role: 'Mara', question, generated: ['My own answer.'] });
   const [kept, held] = [row('Who built it?'), row('Are you lonely?')];
   const report = await read(importRoleBench, {

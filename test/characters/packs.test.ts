@@ -33,7 +33,7 @@ describe.each(packs.map((pack) => [pack.id, pack] as const))('pack %s', (_id, pa
     expect(languages).toEqual(new Set(pack.languages));
   });
 
-  it('a shipped pack describes its character in the second person too, without its name, and not as somebody else', () => {
+  it('a shipped pack also describes its character in the second person, without its name, and not as another person', () => {
     const { description2 = '', name, languages } = pack;
     expect(description2).toMatch(languages[0] === 'zh' ? /^你/ : /^You /);
     for (const part of name.split(/[\s·]+/).filter((word) => word.length > 2)) expect(description2).not.toContain(part);
@@ -53,7 +53,7 @@ describe.each(packs.map((pack) => [pack.id, pack] as const))('pack %s', (_id, pa
     expect(asks.filter((ask, index) => asks.indexOf(ask) !== index)).toEqual([]);
   });
 
-  it('no two lines of a shipped pack have user lines that the index cannot tell apart', () => {
+  it('no two lines of a shipped pack have triggers that the index cannot distinguish', () => {
     const rows = pack.lines.map((pair) => new Set(pair.asks.map(messageKey)));
     const keys = rows.flatMap((row) => [...row]);
     expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);

@@ -114,7 +114,7 @@ describe('texts of a hostile card', () => {
     expect(card.style).toContain('stubborn');
   });
 
-  it('scripts are not spoken, whatever stands in them', () => {
+  it('scripts are never spoken, with any content', () => {
     expect(aloudOf(`<script>alert('<b>')</script>Come <STYLE a>x</STYLE > in.`, 100)).toBe('Come in.');
   });
 });

@@ -34,7 +34,7 @@ describe('dial', () => {
 });
 
 describe('diagnose', () => {
-  it('shows its key, because a server tells strangers nothing about its places', async () => {
+  it('sends its key, because a server reports its free places only to clients with a key', async () => {
     const asked: unknown[] = [];
     const fetch = async (_url: URL, init?: { headers: Record<string, string> }) => {
       asked.push(init?.headers);

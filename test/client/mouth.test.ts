@@ -60,7 +60,7 @@ it('a cut reply closes its mouth where it was cut, and a clause that is said aga
   expect(timeline.visemeAt(6_500)?.viseme).toBe('sil');
 });
 
-it('follows the heard sample of a talk, rests on a hold and after a barge-in, and tells when it knows nothing', () => {
+it('follows the heard sample, rests on a hold and after a barge-in, and reports unknown shapes', () => {
   let nowMs = 0;
   const mouth = new HeardLips(() => nowMs);
   const take = (event: object): void => mouth.take(event as never);

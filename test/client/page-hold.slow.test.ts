@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser('a cough over the page’s reply'))('page', () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-quiet-'));
     const quiet = path.join(folder, 'quiet.wav');
     await writeWav(quiet, new Float32Array(60 * 48_000), 48_000);
-    const browser = await openBrowser(quiet);
+    const browser = await openBrowser({ file: quiet, again: false });
     try {
       const page = await browser.newPage({ viewport: { width: 1000, height: 760 } });
       const comes = framesOf(page);

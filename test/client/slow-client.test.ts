@@ -40,7 +40,7 @@ function openLink(keptBytes = 100_000): { link: ResumableStream; say: (count: nu
 }
 
 describe('ResumableStream', () => {
-  it('sends a slow client everything it missed in order, along with what is said meanwhile', () => {
+  it('sends a slow client everything it missed in order, including later speech', () => {
     const { link, say } = openLink();
     const narrow = narrowCarrier(4);
     say(10);

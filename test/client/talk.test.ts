@@ -50,7 +50,7 @@ describe('openTalk', () => {
     expect(talk.sendAudio(new ArrayBuffer(960))).toBe(false);
   });
 
-  it('asks for the next answer when the running one has ended, whatever state the server is in', async () => {
+  it('asks for the next answer when the present one has ended, in any state of the server', async () => {
     await using rig = await openRig({ says: [long, 'Second.', 'Third.'] });
     const recorded = recordTalk({ url: rig.url });
     await recorded.talk.opened;
@@ -65,7 +65,7 @@ describe('openTalk', () => {
     recorded.talk.close();
   });
 
-  it('tells the server by its close code whether it will reconnect', async () => {
+  it('informs the server by its close code whether it will reconnect', async () => {
     await using plain = await openPlainServer();
     const recorded = recordTalk({ url: `http://127.0.0.1:${plain.port}` });
     await recorded.talk.opened;

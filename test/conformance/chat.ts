@@ -37,7 +37,7 @@ export function chatConformance(subject: ChatSubject): void {
       }
     });
 
-    it('the chat model accepts a conversation of a system message alone', async () => {
+    it('the chat model accepts a conversation with only a system message', async () => {
       await using opened = await subject.open();
       expect(textOf(await chat(opened.engine, messages.slice(0, 1)))).toMatch(says);
     });

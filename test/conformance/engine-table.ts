@@ -1,7 +1,10 @@
 import { openChatAudioServer } from '../fakes/servers/chat-audio-server.ts';
 import { replyEvents } from '../fakes/servers/chat-server.ts';
 import { openCosyvoiceServer } from '../fakes/servers/cosyvoice-server.ts';
-import { openDashscopeServer } from '../fakes/servers/dashscope-server.ts';
+import { openDashscopeServer } from '../fakes/servers/cloud/dashscope-server.ts';
+import { azureRoute, openAzureServer } from '../fakes/servers/cloud/azure-server.ts';
+import { openCartesiaServer } from '../fakes/servers/cloud/cartesia-server.ts';
+import { openInworldServer } from '../fakes/servers/cloud/inworld-server.ts';
 import { openEngineServer, type EngineServer } from '../fakes/servers/engine-server.ts';
 import type { Fault } from '../fakes/servers/faults.ts';
 import { openFishSpeechServer } from '../fakes/servers/fish-speech-server.ts';
@@ -100,6 +103,9 @@ export const engineTable: readonly TabledEngine[] = [
     ownProtocol: true,
   },
   dashscope('tts', { model: 'cosyvoice-v2' }),
+  voices('azure', azureRoute, () => openAzureServer(), key),
+  voices('cartesia', 'WS /tts/websocket', () => openCartesiaServer(), key),
+  voices('inworld', 'POST /tts/v1/voice:stream', () => openInworldServer(), key),
   omni('openai', 'gpt-audio'),
   omni('dashscope', 'qwen3-omni-flash'),
   omni('vllm-omni', 'Qwen/Qwen3-Omni'),

@@ -33,7 +33,7 @@ export function omniConformance(subject: OmniSubject): void {
       for (const part of parts) if (part.type === 'sound') expect(peakOf(part.samples)).toBeLessThanOrEqual(1);
     });
 
-    it('the omni model emits text alone if no audio is wanted', async () => {
+    it('the omni model emits only text if no audio is wanted', async () => {
       await using opened = await subject.open();
       const parts = await reply(opened.engine, false);
       expect(textOf(parts)).toMatch(says);

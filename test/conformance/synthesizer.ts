@@ -111,6 +111,24 @@ export function synthesizerConformance(subject: SynthesizerSubject): void {
       expectSound(chunks, opened.engine.sampleRate);
     });
 
+    it.each([undefined, 7])(
+      'the synthesizer that claims to repeat a phrase gives the same samples after other speech, with seed %s',
+      async (seed) => {
+        await using opened = await subject.open();
+        const { engine } = opened;
+        const how = seed === undefined ? { voice } : { voice, seed };
+        if (engine.isRepeatable?.({ text: texts[0] }, how) !== true) return;
+        const { signal } = new AbortController();
+        const say = async (text: string): Promise<Float32Array> => {
+          const chunks = await Array.fromAsync(engine.speak(phrasesOf(text), { signal, ...how }));
+          return concatSamples(chunks.map(({ frame }) => frame.samples));
+        };
+        const first = await say(texts[0]);
+        await say(texts[1]);
+        expect(await say(texts[0])).toEqual(first);
+      },
+    );
+
     it('the synthesizer throws the error of its text source', async () => {
       await using opened = await subject.open();
       const failure = new Error('the mind is gone');

@@ -64,7 +64,7 @@ describe('dramatis eval', () => {
     expect(await evaluate(args)).toMatchObject({ status: 2, printed: expect.stringContaining(message) });
   });
 
-  it('`eval run` measures no model that nobody named, such as one that OpenAI ends on 2027-01-20', async () => {
+  it('`eval run` measures no model that was not named, such as one that OpenAI ends on 2027-01-20', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 1);
     await using judge = await openJudgeServer();

@@ -147,7 +147,10 @@ describe('judge check', () => {
       printed: expect.stringMatching(/another v[12]\.txt/),
     });
     const other = ['--protocol', 'v2', '--judge-model', 'nose', '--judge-check', passed];
-    expect(await refused(other)).toMatchObject({ status: 2, printed: expect.stringContaining('of the judge ear') });
+    expect(await refused(other)).toMatchObject({
+      status: 2,
+      printed: expect.stringContaining('is for the judge ear, not for nose'),
+    });
     await check(set.data, { scoredBy: 'deaf' }, ['--protocol', 'v1', '--out', at('failed')]);
     expect(await refused(['--protocol', 'v1', '--judge-check', at('failed')])).toMatchObject({
       status: 2,

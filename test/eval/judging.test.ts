@@ -216,7 +216,7 @@ describe('judging', () => {
     });
   });
 
-  it('only runs with the official text stand under the protocol of the paper', async () => {
+  it('only runs with the official text are listed under the protocol of the paper', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 1);
     await using judge = await openJudgeServer();

@@ -63,7 +63,7 @@ describe('endpoint', () => {
     expect(rested).toEqual([5_000]);
   });
 
-  it('a shared rest that could not be told to the others ended the process: it is this endpoint’s own then', async () => {
+  it('a shared pause that cannot be sent to the other workers applies to this endpoint alone, and does not end the process', async () => {
     const clock = new ManualClock();
     const turns: SharedTurns = {
       reserve: () => Promise.resolve(0),

@@ -74,7 +74,7 @@ describe('runner', () => {
     expect(after.repeated).toBe(0);
   });
 
-  it('the runner measures everything exactly once, however often it is stopped and whatever fails', async () => {
+  it('the runner measures everything exactly once, even if it is stopped often and calls fail', async () => {
     const part = fc.record({
       stopAfter: fc.integer({ min: 1, max: 12 }),
       failing: fc.array(fc.integer({ min: 0, max: 17 })),

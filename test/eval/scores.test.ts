@@ -154,9 +154,7 @@ describe('scores', () => {
 
   it('intervals of five to nine roles carry a note, and others do not', () => {
     expect([4, 5, 9, 10].map((roles) => fewClustersNote(roles, 'roles').length)).toEqual([0, 1, 1, 0]);
-    expect(fewClustersNote(7, 'roles')).toEqual([
-      'Intervals come from 7 roles alone: they are narrower than the truth.',
-    ]);
+    expect(fewClustersNote(7, 'roles')).toEqual(['Intervals come from only 7 roles: they are too narrow.']);
   });
 
   it('scores do not depend on the order of dialogues', () => {

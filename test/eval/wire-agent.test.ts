@@ -110,7 +110,7 @@ describe('dialogue with a server', () => {
     await expect(nobody).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
   });
 
-  it('a reply that stands in for a failed LLM fails the dialogue, which is tried again', async () => {
+  it('a fallback reply after a failed LLM fails the dialogue, which is tried again', async () => {
     await using scratch = await openScratch();
     const standIn = { text: 'Hm.', because: 'ENGINE_TIMEOUT' };
     await using recovering = await openRig({ says: ['First answer.', standIn, 'First again.', 'Second answer.'] });
@@ -127,7 +127,7 @@ describe('dialogue with a server', () => {
     expect(failing.engines.agent.asked).toHaveLength(2);
   });
 
-  it('a reply that stands in for a failed LLM is kept with `allowFallback`, and marked', async () => {
+  it('a fallback reply after a failed LLM is kept with `allowFallback`, and marked', async () => {
     await using scratch = await openScratch();
     await using rig = await openRig({ says: [{ text: 'Hm.', because: 'ENGINE_TIMEOUT' }] });
     const { answers } = await converse(scratch.path, { url: rig.url, allowFallback: true });
@@ -199,7 +199,7 @@ describe('roles as characters', () => {
     expect(instructionsFor(samples[0] as (typeof samples)[number], 'dramatis')).not.toContain('I want you to');
   });
 
-  it('roles get valid ids, whatever they are called', () => {
+  it('roles get valid ids for any name', () => {
     expect(characterIdOf('D_Artagnan')).toMatch(/^speechrole-d-artagnan-[0-9a-f]{8}$/);
     expect(characterIdOf('Frank T.J. Mackey')).toMatch(/^speechrole-frank-t-j-mackey-[0-9a-f]{8}$/);
     // Roles without Latin letters get different characters, too.
@@ -235,12 +235,12 @@ describe('replies that stand in for a failed LLM', () => {
     const where = ['--agent', rig.url, '--character', 'alice', '--user-text', '--data', data, '--out', out];
     const { printed } = await evaluate(['run', ...where, '--mode', 'multi', '--limit', '1', '--allow-fallback']);
     expect(printed).toContain('1 of 1 dialogues answered');
-    expect(printed).toContain('2 replies stood in for the LLM of the system');
+    expect(printed).toContain('2 replies were fallbacks for the LLM of the system');
     await evaluate(['export', out, '--format', 'csv']);
     const rows = parseCsv(await readFile(path.join(out, 'results.csv'), 'utf8'));
     expect(rows[0]).toMatchObject({ fallbacks: '2' });
     await evaluate(['report', out]);
-    expect(await readFile(path.join(out, 'report.html'), 'utf8')).toContain('stood in for the LLM');
+    expect(await readFile(path.join(out, 'report.html'), 'utf8')).toContain('were fallbacks for the LLM');
   });
 
   it('a server of ours without an LLM is refused before any dialogue, unless fallbacks are allowed', async () => {

@@ -16,7 +16,7 @@ export function fakeSynthesizer(
     name: 'fake-synthesizer',
     sampleRate: 24_000,
     languages: ['en', 'zh'],
-    isRepeatable: true,
+    isRepeatable: () => true,
     spoken,
     async *speak(phrases, { signal }) {
       let atMs = 0;

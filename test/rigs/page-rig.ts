@@ -17,15 +17,23 @@ export async function keep(page: Page, name: string): Promise<void> {
 
 /**
  * A server on the real engines and a browser for the tests of one file, closed after them. `asks`: the browser's
- * microphone plays a recorded question.
+ * microphone plays a recorded question, once or again and again.
  */
-export function servePages({ asks = false, flags = {} }: { asks?: boolean; flags?: Record<string, string | boolean> }) {
+export function servePages({
+  asks,
+  flags = {},
+}: {
+  asks?: 'once' | 'again';
+  flags?: Record<string, string | boolean>;
+}) {
   const pages = {} as { folder: string; server: RunningServer; browser: TestBrowser };
   beforeAll(async () => {
     pages.folder = await mkdtemp(path.join(tmpdir(), 'dramatis-pages-'));
     const all = { port: '0', logLevel: 'error', dataDir: pages.folder, ...flags };
     pages.server = await startServer(readConfig({ flags: all, environment: {} }));
-    pages.browser = await (asks ? openBrowserThatAsks(pages.server) : openBrowser());
+    pages.browser = await (asks === undefined
+      ? openBrowser()
+      : openBrowserThatAsks(pages.server, { again: asks === 'again' }));
   }, 60_000);
   afterAll(async () => {
     await pages.server?.close();

@@ -35,7 +35,8 @@ export function openScene({
       return cascade({ recognizer, agent: mind(character), synthesizer: fakeSynthesizer(), voice });
     },
   });
-  const rig = openRig({ responder, cast: stage.cast });
+  const { sections } = stage.scene;
+  const rig = openRig({ responder, cast: stage.cast, ...(sections.length === 0 ? {} : { sections }) });
   const said = () =>
     rig.of('reply-item-ended').map(({ item }) => {
       const [part] = item.content;
@@ -47,11 +48,12 @@ export function openScene({
 
 /**
  * Answers each request for the next speaker with the next name of `speakers`, and each request for a reply with that
- * speaker's line. An exception of `line` is passed on.
+ * speaker's line. An exception of `line` is passed on. `judges` answers requests to judge what has happened; 0 by default.
  */
 export function actingModel(
   speakers: readonly string[],
   line: string | ((who: string) => string) = '[I know.] (nods) So it is, friends.',
+  judges: (messages: readonly Message[]) => string = () => '0',
 ): ChatModel & { prompts: Message[][] } {
   const prompts: Message[][] = [];
   let next = 0;
@@ -60,9 +62,17 @@ export function actingModel(
     prompts,
     async *chat(messages) {
       const asksWho = messages[0]?.text.includes('who speaks or acts next') === true;
-      if (!asksWho) prompts.push([...messages]);
+      const judged = messages[0]?.text.includes('judge what has happened') === true ? judges(messages) : undefined;
+      if (!asksWho && judged === undefined) prompts.push([...messages]);
       const who = /^You are ([^(.]+?)(?: \(|\.|,| from)/u.exec(messages[0]?.text ?? '')?.[1] ?? '';
-      const text = asksWho ? (speakers[next++] ?? '<END CHAT>') : typeof line === 'string' ? line : line(who);
+      const text =
+        judged !== undefined
+          ? judged
+          : asksWho
+            ? (speakers[next++] ?? '<END CHAT>')
+            : typeof line === 'string'
+              ? line
+              : line(who);
       yield { type: 'text-delta', text };
       yield { type: 'chat-end', reason: 'stop', inputTokens: 1, outputTokens: 1 };
     },

@@ -1,4 +1,5 @@
 import { afterEach } from 'vitest';
+import type { Section } from '../../characters/scene.ts';
 import type { Speaker } from '../../server/session/contract/item.ts';
 import type { SessionCommand, SessionEvent } from '../../server/session/contract/events.ts';
 import { cascade } from '../../server/responders/responder.ts';
@@ -55,6 +56,7 @@ export function openRig(options: {
   /** Replaces the fake recognizer, agent and synthesizer. */
   readonly responder?: Responder;
   readonly cast?: readonly Speaker[];
+  readonly sections?: readonly Section[];
 }) {
   const clock = new ManualClock();
   const vad = fakeVad();
@@ -70,6 +72,7 @@ export function openRig(options: {
     settings: { ...defaultSettings, ...options.settings },
     bargeInMs: 160,
     ...(options.cast === undefined ? {} : { speakers: options.cast }),
+    ...(options.sections === undefined ? {} : { sections: options.sections }),
     speculativeRepliesPerTurn: options.speculativeRepliesPerTurn ?? 0,
     stopsAtOnce: options.stopsAtOnce === true,
     ...(options.nodEveryMs === undefined ? {} : { nodEveryMs: options.nodEveryMs }),

@@ -12,11 +12,17 @@ const actions = [
   { name: 'leave', about: 'goes', args, when: 'end' as const },
 ];
 
+/** How many replies, and over which network; by default half of all seeds have one of up to 150 ms, and half none. */
+export interface GameOptions {
+  readonly replies?: number;
+  readonly weather?: Scenario['weather'];
+}
+
 /**
  * A conversation in a game: in each reply some words have an action, and most replies are cut in one of the ways in which
  * a reply can be. Words with an action are called `m` and a number, others `u`.
  */
-export function gameScenario(seed: number, replies = 8): Scenario {
+export function gameScenario(seed: number, { replies = 8, weather }: GameOptions = {}): Scenario {
   const chance = seededRandom(seed);
   const integer = (least: number, most: number): number => Math.floor(least + chance() * (most - least + 1));
   const thinks = Array.from({ length: 3 * replies }, (_, reply) => {
@@ -51,7 +57,7 @@ export function gameScenario(seed: number, replies = 8): Scenario {
     sendsSilence: false,
     chunkMs: 100,
     session: { x_dramatis: { actions } },
-    weather: { latencyMs, jitterMs },
+    weather: weather ?? { latencyMs, jitterMs },
     engines: { thinks, usual: { wordMs: 160, firstTokenMs: 60 } },
     script: script.flat(),
   };
@@ -88,7 +94,12 @@ export function gameOutcome({ people }: Run): GameOutcome {
   const nameOf = ({ event }: (typeof performed)[number]): unknown => (event as { readonly name?: string }).name;
   const marks = performed.filter((each) => nameOf(each) === 'mark');
   const leaves = performed.filter((each) => nameOf(each) === 'leave').map(numberOf);
-  const heardAt = new Map(speaker.heard.map(({ word, atMs }) => [word.text.replace(/\W+$/u, ''), atMs]));
+  const heardAt = new Map<string, number>();
+  for (const { word, soundsMs } of speaker.heard) {
+    const name = word.text.replace(/\W+$/u, '');
+    // What was on hold is heard again; the action takes place the first time.
+    if (!heardAt.has(name)) heardAt.set(name, soundsMs);
+  }
   const isAllHeard = (reply: string): boolean =>
     Array.from({ length: wordsPerReply }, (_, place) => String(Number(reply) * wordsPerReply + place)).every(
       (n) => heardAt.has(`m${n}`) || heardAt.has(`u${n}`),
@@ -110,7 +121,7 @@ export function gameOutcome({ people }: Run): GameOutcome {
   });
   const cutAt = [...record.replies.values()].flatMap(({ reason, doneMs }) => {
     if (reason !== 'event' || doneMs === undefined) return [];
-    const cause = sent.findLast(({ atMs }) => atMs < doneMs);
+    const cause = sent.findLast(({ atMs }) => atMs <= doneMs);
     return cause === undefined ? [] : [{ sentMs: cause.atMs, doneMs }];
   });
   return {

@@ -8,10 +8,13 @@ const blockSamples = (sampleRate * blockMs) / 1000;
 /** Block length of the real audio output; a flush fades out over one block. */
 const fadeSamples = 128;
 
-/** A word that was played, with the time of its first sample. */
+/** A word that was played. */
 export interface HeardWord {
   readonly word: SpokenWord;
+  /** Start of the block in which it begins, by the count of what was played. */
   readonly atMs: number;
+  /** Time of its first sample, if the position of a block is reported when the block has been played. */
+  readonly soundsMs: number;
 }
 
 /** A loudspeaker with the real playback queue, in virtual time, and the person listening to it. */
@@ -89,9 +92,11 @@ export class Loudspeaker implements TalkSpeaker {
   #render(): void {
     const fromMs = this.#renderedMs;
     this.#renderedMs += blockMs;
+    const startMs = this.#scheduler.now() - blockMs;
     const block = new Float32Array(blockSamples);
     const { item, onsets, ended } = this.#queue.render(block);
-    for (const word of this.#ear.push(block)) this.heard.push({ word, atMs: fromMs });
+    for (const { word, offset } of this.#ear.push(block))
+      this.heard.push({ word, atMs: fromMs, soundsMs: startMs + (offset * 1000) / sampleRate });
     const last = this.#ear.heard.at(-1);
     if (last !== undefined && item !== undefined) this.lastHeardMs.set(last.word, this.#renderedMs);
     for (const { itemId } of onsets) this.#listener.onOnset(itemId, fromMs);

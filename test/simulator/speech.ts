@@ -94,17 +94,20 @@ export class WordReader {
     this.#vocabulary = vocabulary;
   }
 
-  /** Returns the words that begin in this block. */
-  push(samples: Float32Array): SpokenWord[] {
-    const begun: SpokenWord[] = [];
+  /** Returns the words that begin in this block, and at which sample of it. */
+  push(samples: Float32Array): { readonly word: SpokenWord; readonly offset: number }[] {
+    const begun: { readonly word: SpokenWord; readonly offset: number }[] = [];
+    let read = 0;
     readLevels(samples, (level, count) => {
+      const offset = read;
+      read += count;
       const last = this.heard.at(-1);
       const word = this.#vocabulary.at(level);
       if (word === undefined) return;
       if (word === last?.word) last.samples += count;
       else {
         this.heard.push({ word, samples: count });
-        begun.push(word);
+        begun.push({ word, offset });
       }
     });
     return begun;

@@ -53,6 +53,11 @@ const engines: Readonly<Record<string, UpstreamEngine>> = {
     script: 'kokoro_fastapi.py',
     settings: (host) => ({ kind: 'openai-speech', dialect: 'kokoro', baseUrl: `http://${host}/v1` }),
   },
+  'kokoro-captioned': {
+    role: 'tts',
+    script: 'kokoro_fastapi.py',
+    settings: (host) => ({ kind: 'openai-speech', dialect: 'kokoro-captioned', baseUrl: `http://${host}/v1` }),
+  },
   moshi: {
     role: 'omni',
     script: 'moshi.py',

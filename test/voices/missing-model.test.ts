@@ -16,7 +16,7 @@ const signal = new AbortController().signal;
 const martha = { kind: 'preset', id: 'martha' } as const;
 
 /** Servers that have a default where the request names no model. */
-const withDefault = ['kokoro', 'vllm-omni', 'sidecar', 'chatterbox-api', 'idiap', 'sglang-omni'];
+const withDefault = ['kokoro', 'kokoro-captioned', 'vllm-omni', 'sidecar', 'chatterbox-api', 'idiap', 'sglang-omni'];
 /** Servers that require the field, and ignore what it says. */
 const ignoring = ['chatterbox', 'indextts'];
 const dialects = Object.keys(speechDialects) as SpeechDialectName[];
@@ -24,7 +24,8 @@ const dialects = Object.keys(speechDialects) as SpeechDialectName[];
 describe('engine without the setting "model"', () => {
   it.each(dialects)('%s speaks, as its server gets a model where it requires one', async (dialect) => {
     const needs = !withDefault.includes(dialect) && !ignoring.includes(dialect) && dialect !== 'indextts2';
-    await using server = await openSpeechServer({ shape: 'asked', ...(needs && { withoutModel: 422 }) });
+    const shape = dialect === 'kokoro-captioned' ? 'captioned' : 'asked';
+    await using server = await openSpeechServer({ shape, ...(needs && { withoutModel: 422 }) });
     const baseUrl = dialect.startsWith('indextts') ? server.url : `${server.url}/v1`;
     const engine = openEngine(mouths, { baseUrl, dialect, defaultVoice: 'martha' });
     expect(await say(engine, martha)).not.toEqual([]);

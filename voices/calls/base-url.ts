@@ -7,7 +7,7 @@ export const baseUrlSchema = z
     message: 'contains a user name or a password: put the key into an environment variable and name it in "apiKeyEnv"',
   });
 
-/** Appends a path to the base URL, with or without a trailing slash there; `root`: to the server's origin alone. */
+/** Appends a path to the base URL, with or without a trailing slash there; `root`: only to the server's origin. */
 export function addressOf(baseUrl: string, path: string, place: 'base' | 'root' = 'base'): string {
   return `${place === 'root' ? new URL(baseUrl).origin : baseUrl.replace(/\/+$/, '')}${path}`;
 }

@@ -78,6 +78,19 @@ export function statusFault(
   });
 }
 
+/**
+ * Maps a status that the server reports in a message, after its answer had begun. `word`: its own error code, which is
+ * shown if it is a bare identifier.
+ */
+export function reportedFault({ name, settingNames }: Upstream, status: number, word?: unknown): EngineError {
+  const shown = bareWordOf([word]);
+  const { code, detail } = statusMeaning(status, shown === undefined ? `${status}` : `${status} ${shown}`, {
+    keySetting: settingNames.key,
+    notFound: `the server does not know the model or the voice (${shown ?? status}). Check ${settingNames.model} and its voices.`,
+  });
+  return new EngineError(name, code, detail, undefined, { status });
+}
+
 /** Error code and advice for a status of 400 or more. `kind` is shown: the status with the server's error code. */
 export function statusMeaning(
   status: number,
@@ -88,6 +101,8 @@ export function statusMeaning(
     case 401:
     case 403:
       return { code: 'ENGINE_REFUSED', detail: `the server rejected the key (${kind}). Check ${keySetting}.` };
+    case 402:
+      return { code: 'ENGINE_REFUSED', detail: `the account has no credit left (${kind}). Check your plan.` };
     case 404:
       return { code: 'ENGINE_REFUSED', detail: notFound };
     case 408:

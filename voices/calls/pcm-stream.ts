@@ -1,10 +1,15 @@
 import { floatsFromPcm16 } from '../audio.ts';
 import { wavFrames, WavFormatError } from '../dsp/wav.ts';
+import type { TimedPhone, TimedWord } from '../synthesizer.ts';
 
 /** Mono samples in [-1, 1). */
 export interface PcmBlock {
   readonly samples: Float32Array;
   readonly sampleRate: number;
+  /** Words that the engine places, in milliseconds from the start of all audio, earlier or later audio included. */
+  readonly told?: readonly TimedWord[];
+  /** Sounds that the engine places, likewise, in order. */
+  readonly sounds?: readonly TimedPhone[];
 }
 
 /** Format of the bytes if they are not a WAV: little-endian, mono. */
@@ -31,12 +36,25 @@ export async function* pcmBlocks(
   for await (const { samples, sampleRate } of wavFrames(source.all())) yield { samples, sampleRate };
 }
 
-/** Like `pcmBlocks`, for messages, any of which may be a WAV; those without a header keep the rate of the last one. */
-export async function* pcmBlocksOfMessages(messages: AsyncIterable<Buffer>, raw: RawFormat): AsyncGenerator<PcmBlock> {
+/** Times of words and sounds that come in a message of their own. */
+export type PlacedTimes = Pick<PcmBlock, 'told' | 'sounds'>;
+
+/**
+ * Like `pcmBlocks`, for messages, any of which may be a WAV; those without a header keep the rate of the last one. Times
+ * become a block without samples.
+ */
+export async function* pcmBlocksOfMessages(
+  messages: AsyncIterable<Buffer | PlacedTimes>,
+  raw: RawFormat,
+): AsyncGenerator<PcmBlock> {
   const size = raw.encoding === 'f32' ? 4 : 2;
   let format = raw;
   let held: Buffer = Buffer.alloc(0);
   for await (const message of messages) {
+    if (!Buffer.isBuffer(message)) {
+      yield { samples: new Float32Array(0), sampleRate: format.sampleRate, ...message };
+      continue;
+    }
     if (isWav(message)) {
       held = Buffer.alloc(0);
       for await (const block of pcmBlocks([message], format)) {

@@ -8,6 +8,10 @@ export interface SocketRequest {
   readonly url: string | URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly protocols?: readonly string[];
+  /** Message to send as soon as the connection is open. */
+  readonly greeting?: string;
+  /** Meaning of a close code of the server, if it has one of its own. */
+  readonly faultOfClose?: (code: number) => EngineError | undefined;
 }
 
 /** A WebSocket to an engine. Every failure is an `EngineError`; an abort throws `signal.reason`. */
@@ -59,9 +63,10 @@ export async function openSocket(
   socket.on('close', (code) => {
     signal.removeEventListener('abort', onAbort);
     if ([1000, 1001, 1005].includes(code)) messages.end();
-    else messages.fail(brokenOff(upstream));
+    else messages.fail(request.faultOfClose?.(code) ?? brokenOff(upstream));
   });
   await opened(socket, upstream, signal);
+  if (request.greeting !== undefined) socket.send(request.greeting);
   return new Connection(socket, upstream, messages);
 }
 

@@ -29,7 +29,7 @@ export async function* serverSentEvents(bytes: AsyncIterable<Uint8Array>): Async
 }
 
 /** Lines without their line endings; a carriage return at the end of a piece may be half of one. */
-async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let held = '';
   for await (const piece of bytes) {

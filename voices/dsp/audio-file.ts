@@ -59,7 +59,7 @@ const probing = ['-probesize', '5000000', '-analyzeduration', '5000000', '-max_s
 
 /**
  * Reads a recording as one mono frame. Reads plain WAV itself and everything else through ffmpeg. A truncated file
- * gives what is there; a file without audio, or one that is not a recording, throws an `AudioFileError`. Time and
+ * gives the available part; a file without audio, or one that is not a recording, throws an `AudioFileError`. Time and
  * memory do not depend on lengths claimed in a header.
  */
 export async function readAudioFile(path: string, options: AudioFileOptions): Promise<AudioFrame> {
@@ -103,7 +103,7 @@ async function checkFile(path: string, maxBytes: number): Promise<void> {
   });
 }
 
-/** Lengths from here on stand for "unknown" in the header of a WAV that was streamed. */
+/** Lengths from here on mean "unknown" in the header of a WAV that was streamed. */
 const unknownBytes = 0x7f_ff_00_00;
 
 /** Throws if a WAV holds less audio than its header says, as after a copy that broke off. */

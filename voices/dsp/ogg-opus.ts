@@ -11,7 +11,7 @@ export interface OggOpusWriter {
 const firstOfStream = 2;
 const continued = 1;
 const headerBytes = 27;
-/** Granule positions of Opus in Ogg count at this rate in hertz, whatever the sample rate of the audio. */
+/** Granule positions of Opus in Ogg count at this rate in hertz, for any sample rate of the audio. */
 const clockRate = 48_000;
 
 /** Opens a writer for a source at `sampleRate`; `delaySamples`, at that rate, become the pre-skip. */

@@ -19,13 +19,13 @@ export interface PickOptions {
   /** Name of the current speaker encoder. */
   readonly encoder: string | undefined;
   readonly leastQuality: number;
-  /** Speaker of the voice: 1 speaks longest. `all`: there is one speaker, whatever the encoder says. */
+  /** Speaker of the voice: 1 speaks longest. `all`: there is one speaker, even if the encoder finds more. */
   readonly speaker: number | 'all' | undefined;
   /** Earlier choice: its speaker is kept, unless another is requested. */
   readonly before: Reference | null;
 }
 
-/** Chosen reference, and what it was chosen from. */
+/** Chosen reference, and the clips that it was chosen from. */
 export interface Picked {
   readonly reference: Reference;
   readonly unfit: Unfit;

@@ -23,7 +23,7 @@ export const voiceIdSchema = z
 /** Measurements of a clip. A value is null if no engine was available to measure it. */
 const measuredSchema = z.strictObject({
   seconds: z.number().positive(),
-  /** Signal-to-noise ratio: speech against what is between it, in decibels, 0 to 100. */
+  /** Signal-to-noise ratio: speech against the pauses between, in decibels, 0 to 100. */
   snrDb: z.number(),
   /** Fundamental frequency in hertz; the range covers the middle nine tenths. */
   pitch: z.strictObject({ medianHertz: z.number(), lowHertz: z.number(), highHertz: z.number() }).nullable(),

@@ -7,7 +7,7 @@ import { pullModel, type PullOptions } from './pull.ts';
 /** A download in progress, or one that has failed. */
 export interface DownloadState {
   readonly done: number;
-  /** Undefined if no server has told the size. */
+  /** Undefined if no server has reported the size. */
   readonly of: number | undefined;
   /** Message of the failure; undefined while the download is in progress. */
   readonly error?: string;
@@ -17,9 +17,9 @@ export interface DownloadState {
 export interface BackgroundDownloads {
   /** Begins, or tries again after a failure. Does nothing if the model is being downloaded. Throws a `ModelError`. */
   start(model: CatalogueModel): void;
-  /** Ends a download; what has come is kept, and the next one continues from there. Also forgets a failure. */
+  /** Ends a download; the received part is kept, and the next one continues from there. Also forgets a failure. */
   cancel(id: string): Promise<void>;
-  /** Undefined if the model is not being downloaded and no failure is to be told. */
+  /** Undefined if the model is not being downloaded and there is no failure to report. */
   stateOf(id: string): DownloadState | undefined;
   /** Cancels all of them. */
   close(): Promise<void>;
@@ -61,7 +61,7 @@ export function openBackgroundDownloads({
       const before = running.get(model.id);
       if (before !== undefined && before.error === undefined) return;
       if (model.downloads.length === 0)
-        throw new ModelError('model_not_published', model.unpublished ?? `${model.id} has no download.`);
+        throw new ModelError('model_not_published', model.unpublished ?? `${model.id} cannot be downloaded.`);
       const begun: Running = {
         stop: new AbortController(),
         files: new Map(),

@@ -17,7 +17,7 @@ export interface DownloadOptions {
   /** Path of the result; has the suffix `.part` until it is complete and verified. */
   readonly target: string;
   readonly signal: AbortSignal;
-  /** `done` includes what an earlier run left; `already` is that part alone. */
+  /** `done` includes the bytes of an earlier run; `already` is only those. */
   onProgress?(progress: { readonly done: number; readonly of: number | undefined; readonly already: number }): void;
   /** Called when a failure is about to be retried after `ms`. */
   onRetry?(why: string, ms: number): void;
@@ -99,7 +99,7 @@ async function downloadFrom(url: string, options: DownloadOptions): Promise<stri
   }
 }
 
-/** Appends to `part` what is missing of the file. Throws a `DownloadFault` if not all of it came. */
+/** Appends the missing bytes of the file to `part`. Throws a `DownloadFault` if not all of it came. */
 async function receive(
   url: string,
   part: string,
@@ -131,7 +131,7 @@ async function receive(
       tell(done, of);
     }
     await file.datasync();
-    if (of !== undefined && done < of) throw new DownloadFault('broken', `${done} bytes came of ${of}`);
+    if (of !== undefined && done < of) throw new DownloadFault('broken', `only ${done} of ${of} bytes arrived`);
   } finally {
     answer.end();
   }
@@ -150,13 +150,13 @@ function checkRest(answer: HttpAnswer, have: number, left: Journal | undefined):
   const of = Number(found?.[2]);
   const isRest = Number(found?.[1]) === have && of >= have && of === (left?.bytes ?? of);
   if (isRest && versionOf(answer) === left?.version) return of;
-  throw new DownloadFault('changed', 'the server gives parts of another file');
+  throw new DownloadFault('changed', 'the server sent a part of another file');
 }
 
-/** Returns the size of the file that the answer holds; undefined if only the end of the answer tells. */
+/** Returns the size of the file that the answer holds; undefined if only the end of the answer shows it. */
 function checkWhole(answer: HttpAnswer, expected: number | undefined, sha256: string): number | undefined {
   const { status, headers } = answer;
-  if (status === 206 || status === 416) throw new DownloadFault('changed', 'the file has changed there');
+  if (status === 206 || status === 416) throw new DownloadFault('changed', 'the file has changed on the server');
   if (status !== 200) throw faultOfStatus(status, headers['retry-after']);
   const length = headers['content-length'];
   const stated = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
@@ -165,7 +165,10 @@ function checkWhole(answer: HttpAnswer, expected: number | undefined, sha256: st
   }
   const of = expected ?? stated;
   if (of === undefined && headers['transfer-encoding'] !== 'chunked' && sha256 === '') {
-    throw new DownloadFault('refused', 'nothing tells where the file ends: neither the server nor a known hash');
+    throw new DownloadFault(
+      'refused',
+      'the size of the file is unknown: neither the server nor the catalogue states it',
+    );
   }
   return of;
 }
@@ -200,7 +203,7 @@ type Journal = z.infer<typeof journalSchema>;
 async function readJournal(part: string, url: string, sha256: string): Promise<Journal | undefined> {
   try {
     const left = journalSchema.parse(JSON.parse(await readFile(`${part}.json`, 'utf8')));
-    // Without a version, only the hash could tell parts of different files apart.
+    // Without a version, only the hash could distinguish parts of different files.
     return left.url === url && (left.version !== '' || sha256 !== '') ? left : undefined;
   } catch {
     return undefined;

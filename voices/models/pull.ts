@@ -150,7 +150,7 @@ export function withMirrors(urls: readonly string[], mirrors: readonly string[])
   return [...mirrored, ...urls];
 }
 
-/** Throws `model_disk_full` if the weights, archives also unpacked, do not fit in addition to what is there. */
+/** Throws `model_disk_full` if the weights, archives also unpacked, do not fit on the disk. */
 async function checkDisk({ id, downloads }: CatalogueModel, folder: string, options: PullOptions): Promise<void> {
   const free = await (options.freeBytes?.(folder) ?? freeBytesOf(folder));
   const left = await Promise.all(

@@ -12,7 +12,7 @@ const mostBytes = 2 ** 35;
 
 /**
  * Unpacks the entries `keep` of a `.tar.bz2` into a folder: files, or folders that end with a slash, relative to the
- * archive's outermost folder. No file is written outside the folder, whatever the archive says: links are skipped,
+ * archive's outermost folder. No file is written outside the folder, for any archive: links are skipped,
  * names with `..` rejected. Needs the program bzip2. Throws `model_corrupt` if the archive is damaged or lacks an
  * entry.
  */
@@ -69,7 +69,7 @@ export async function unpack(
 }
 
 function corrupt(why: string): ModelError {
-  return new ModelError('model_corrupt', `The archive cannot be unpacked: ${why}. Get it again.`);
+  return new ModelError('model_corrupt', `The archive cannot be unpacked: ${why}. Download it again.`);
 }
 
 async function writeInside(folder: string, name: string, body: AsyncIterable<Buffer>): Promise<void> {

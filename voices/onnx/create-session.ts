@@ -30,5 +30,5 @@ function cudaFault(says: string): string {
       return `${why}: CUDA 12 and cuDNN 9 must be on the library path, see “On a GPU” in the README`;
     }
   }
-  return 'its library does not match this onnxruntime-node: repeat the step of “On a GPU” in the README';
+  return 'its library does not match this onnxruntime-node: repeat the installation step of “On a GPU” in the README';
 }

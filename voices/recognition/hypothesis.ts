@@ -49,7 +49,7 @@ const loopMean = -0.2;
 
 const loopShare = 0.5;
 
-/** Below this many tokens babble cannot be told from mumble. */
+/** Below this many tokens invented words cannot be distinguished from unclear speech. */
 const babbleTokens = 8;
 
 const latinShare = 0.9;
@@ -82,7 +82,7 @@ export function withCommand({ padded, ...first }: Hypothesis): Hypothesis {
 }
 
 /**
- * Judges if the words were said: a command alone was; words in another script or in a loop were not; otherwise the score
+ * Judges if the words were said: a single command was; words in another script or in a loop were not; otherwise the score
  * decides.
  */
 export function judge(hypothesis: Hypothesis): HypothesisVerdict {

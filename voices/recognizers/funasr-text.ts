@@ -28,7 +28,7 @@ export interface FunasrText {
  * Assembles the transcript: words of the first pass are appended, the second pass replaces them. The servers mark the
  * last result in different ways. For the C++ server, `is_final` is the end of the stream. The Python server sets it in
  * every result of the second pass and confirms the end with `is_end`; a result with `spk_name` identifies it. Its older
- * versions confirm nothing, and `is_final` means that somebody is speaking. So a change of the flag marks the end for a
+ * versions confirm nothing, and `is_final` means that the user is speaking. So a change of the flag marks the end for a
  * server that is not identified; if the flag has never changed, the caller has to wait for more.
  */
 export function openFunasrText(mode: FunasrMode): FunasrText {

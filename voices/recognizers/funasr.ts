@@ -15,7 +15,7 @@ import type { LiveAudio } from '../recognition/live-audio.ts';
 const settings = z.strictObject({
   /** Such as `ws://127.0.0.1:10095`; `wss:` if the server has a certificate that Node trusts. */
   baseUrl: baseUrlSchema,
-  /** `2pass` shows words early and corrects them at the end; `online` is the first pass alone, `offline` the second. */
+  /** `2pass` shows words early and corrects them at the end; `online` is only the first pass, `offline` the second. */
   mode: z.enum(['2pass', 'online', 'offline']).default('2pass'),
   /** Languages that the model understands. */
   languages: languageTags.default(['zh', 'en']),

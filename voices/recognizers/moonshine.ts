@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
-import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
+import { openWorkerPool, type EngineLoad, type WorkerPool } from '../runtime/worker-pool.ts';
 import { checkRate } from '../audio.ts';
 import { DecodeAhead, type DecodeAheadOptions, type Urgency } from '../recognition/decode-ahead.ts';
 import { finalTranscript, confidenceOf, judge, withCommand, type Hypothesis } from '../recognition/hypothesis.ts';
@@ -47,6 +47,7 @@ const messages: Readonly<Record<Unclear['code'], string>> = {
 export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer & {
   /** Loads the model in all workers. Aborting throws `signal.reason`. */
   warm(signal: AbortSignal): Promise<void>;
+  load(): EngineLoad;
   close(): Promise<void>;
 } {
   const processors = availableParallelism();
@@ -65,11 +66,12 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
       const request = { samples, carefully: urgency === 'final' };
       return pool.call(request, { signal, priority: urgencies[urgency], transfer: [samples.buffer] });
     },
-    busy: () => pool.load >= workers,
+    busy: () => pool.load.running + pool.load.waiting >= workers,
   });
   return {
     ...recognizer,
     warm: (signal) => warm(pool, workers, signal),
+    load: () => pool.load,
     close: () => pool.close(),
   };
 }

@@ -45,7 +45,7 @@ const dialects = {
   vllm: { ...usual, verbose: false, concurrency: 32, streams: true },
   xinference: { ...usual, needsModel: true },
   funasr: { ...usual, verbose: false },
-  // Handles one request at a time, and assumes English unless told otherwise.
+  // Handles one request at a time, and assumes English by default.
   'whisper-cpp': {
     ...usual,
     path: '/inference',

@@ -13,7 +13,7 @@ const busy = 5;
  */
 export async function takeProcessLock(file: string, refused: (holder: string) => Error): Promise<Disposable> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  // SQLite would make it readable by all. A file that is there is not opened: closing it would end this process's lock.
+  // SQLite would make it readable by all. An existing file is not opened: closing it would end this process's lock.
   await writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch(() => undefined);
   const database = new DatabaseSync(file);
   try {

@@ -19,7 +19,7 @@ export interface ProcessCall<Part> {
 
 /** The process's end of an `EngineProcess`. Errors arrive as `carriedFault` makes them. */
 export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<Data, Engine, Request, Part>): void {
-  if (process.send === undefined) throw new Error('this module runs in a process of its own only');
+  if (process.send === undefined) throw new Error('this module runs only in a separate process');
   const running = new Map<number, AbortController>();
   let data: unknown;
   let loading: Promise<Engine> | undefined;

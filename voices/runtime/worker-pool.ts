@@ -11,6 +11,12 @@ export type WorkerReply<Reply> =
   | { readonly id: number; readonly reply: Reply }
   | { readonly id: number; readonly error: CarriedFault };
 
+/** Requests of an engine at the moment. */
+export interface EngineLoad {
+  readonly running: number;
+  readonly waiting: number;
+}
+
 /** Worker threads that run a blocking engine, each one request at a time. */
 export interface WorkerPool<Request, Reply> {
   /**
@@ -19,8 +25,7 @@ export interface WorkerPool<Request, Reply> {
    * with `ENGINE_UNAVAILABLE` and is replaced. `transfer` lists buffers of the request to be moved instead of copied.
    */
   call(request: Request, options: PoolCallOptions): Promise<Reply>;
-  /** Number of requests running or waiting. */
-  readonly load: number;
+  readonly load: EngineLoad;
   close(): Promise<void>;
 }
 
@@ -67,8 +72,8 @@ class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
     this.#settings = settings;
   }
 
-  get load(): number {
-    return this.#busy.size + this.#waiting.length;
+  get load(): EngineLoad {
+    return { running: this.#busy.size, waiting: this.#waiting.length };
   }
 
   call(request: Request, options: PoolCallOptions): Promise<Reply> {

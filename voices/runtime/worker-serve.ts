@@ -7,7 +7,7 @@ export function serveWorker<Request, Reply>(
   handle: (request: Request) => Promise<{ readonly reply: Reply; readonly transfer?: readonly Transferable[] }>,
 ): void {
   const port = parentPort;
-  if (port === null) throw new Error('this module runs in a worker thread only');
+  if (port === null) throw new Error('this module runs only in a worker thread');
   port.on('message', (message: WorkerRequest<Request>) => {
     void handle(message.request).then(
       ({ reply, transfer }) =>

@@ -7,6 +7,7 @@ import { splitText } from '../text/phrases.ts';
 import type { Phrase, SpeakOptions, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { Queue, untilAborted } from '../runtime/streams.ts';
 import { withWordTimings, type SpeakingRate, speechUnits } from './estimated-word-timings.ts';
+import type { ToldTimes } from './told-word-timings.ts';
 import { badReply, type Upstream } from '../calls/http-faults.ts';
 
 /** Options of one synthesis request. */
@@ -29,6 +30,8 @@ export interface PhraseRenderer {
   readonly comesWhole: boolean;
   /** Fade-out at the end of each text, in milliseconds: for engines whose audio ends in noise. */
   readonly fadeOutMs?: number;
+  /** Times that come with its audio, or next to it; absent if it sends none, or only sometimes. */
+  readonly times?: ToldTimes;
   /** Sends one request; yields audio as it arrives, at any rate. `text` is trimmed, and has letters or digits. */
   render(text: string, options: RenderOptions): AsyncIterable<PcmBlock>;
 }
@@ -87,12 +90,14 @@ async function* speak(
       const following = begin(current.received);
       // It may fail before its turn, or after the reader has left.
       following.catch(() => undefined);
-      const { fadeOutMs = 0, comesWhole } = parts.renderer;
-      const form = { sampleRate: spokenSampleRate, fadeOutMs, comesWhole, pace: parts.pace };
+      const { fadeOutMs = 0, comesWhole, times } = parts.renderer;
+      const form = { sampleRate: spokenSampleRate, fadeOutMs, comesWhole, pace: parts.pace, times };
       for await (const told of withWordTimings(current.text, untilAborted(current.blocks, { signal }), form)) {
         const frame = { samples: told.samples, sampleRate: spokenSampleRate, atMs };
         atMs += durationMs(frame);
-        yield { frame, text: told.text, ...(told.words.length > 0 && { words: told.words }) };
+        const { text, words, mouth, isExact } = told;
+        const timed = isExact === true ? { words, wordsAreExact: isExact } : words.length > 0 && { words };
+        yield { frame, text, ...timed, ...(mouth !== undefined && { mouth }) };
       }
       current = await following;
     }

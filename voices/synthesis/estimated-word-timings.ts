@@ -1,8 +1,9 @@
 import { concatSamples } from '../audio.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { Resampler } from '../dsp/resampler.ts';
-import type { TimedWord } from '../synthesizer.ts';
+import type { MouthMovement, TimedWord } from '../synthesizer.ts';
 import { wordTimes } from '../text/word-times.ts';
+import { withToldWords, type ToldAudio, type ToldTimes } from './told-word-timings.ts';
 
 /** Speaking rate of an engine so far. */
 export interface SpeakingRate {
@@ -15,6 +16,10 @@ export interface TimedAudio {
   readonly samples: Float32Array;
   readonly text: string;
   readonly words: readonly TimedWord[];
+  /** Absent if the engine places no sounds. */
+  readonly mouth?: MouthMovement;
+  /** Set if the engine itself tells the times of the words. */
+  readonly isExact?: true;
 }
 
 /** Format of the output, and how to time its words. */
@@ -26,6 +31,8 @@ export interface WordTimingOptions {
   /** True if all audio comes at once: words are then timed over all of it. */
   readonly comesWhole: boolean;
   readonly pace: SpeakingRate;
+  /** Times that the engine sends; without, words count as told if they come with the first audio. */
+  readonly times?: ToldTimes | undefined;
 }
 
 /** Pace of an average voice. */
@@ -42,18 +49,47 @@ export function speechUnits(text: string): number {
 }
 
 /**
- * Yields the audio of one text at one rate, each piece with the words it says. If the audio comes whole, words are
- * timed by `wordTimes`; otherwise from the pace so far, and the remaining words come with the last piece. The texts
- * joined are `text`. Without audio nothing is yielded.
+ * Yields the audio of one text at one rate, each piece with the words it says. If the engine tells words with its first
+ * audio, their times are its own; with `times`, the first audio waits for them until the second comes. Otherwise, if the
+ * audio comes whole, words are timed by `wordTimes`, and else from the pace so far, and the remaining words come with
+ * the last piece. The texts joined are `text`. Without audio nothing is yielded.
  */
 export async function* withWordTimings(
   text: string,
   blocks: AsyncIterable<PcmBlock>,
   form: WordTimingOptions,
 ): AsyncGenerator<TimedAudio> {
+  const pieces = atRate(blocks, form.sampleRate);
+  const begun = await beginning(pieces, form.times === undefined ? 1 : 2);
+  async function* all(): AsyncGenerator<ToldAudio> {
+    yield* begun;
+    yield* pieces;
+  }
+  if (begun.every(({ told }) => told === undefined)) yield* withEstimates(text, all(), form);
+  else yield* withToldWords(text, all(), form);
+}
+
+/** Takes pieces until one tells words, or this many with audio have come. */
+async function beginning(pieces: AsyncGenerator<ToldAudio>, mostWithAudio: number): Promise<ToldAudio[]> {
+  const begun: ToldAudio[] = [];
+  for (let withAudio = 0; withAudio < mostWithAudio;) {
+    const next = await pieces.next();
+    if (next.done === true) break;
+    begun.push(next.value);
+    if (next.value.told !== undefined) break;
+    if (next.value.samples.length > 0) withAudio += 1;
+  }
+  return begun;
+}
+
+async function* withEstimates(
+  text: string,
+  pieces: AsyncIterable<ToldAudio>,
+  form: WordTimingOptions,
+): AsyncGenerator<TimedAudio> {
   const { sampleRate, fadeOutMs, pace } = form;
   if (form.comesWhole) {
-    const samples = concatSamples(await Array.fromAsync(atRate(blocks, sampleRate)));
+    const samples = concatSamples((await Array.fromAsync(pieces)).map((piece) => piece.samples));
     if (samples.length === 0) return;
     fadeOut(samples, Math.round((fadeOutMs / 1000) * sampleRate));
     yield { samples, text, words: wordTimes(text, { startMs: 0, endMs: (samples.length / sampleRate) * 1000 }) };
@@ -66,7 +102,7 @@ export async function* withWordTimings(
   let held: Float32Array = new Float32Array(0);
   let atMs = 0;
   const lengthMs = (samples: Float32Array): number => (samples.length / sampleRate) * 1000;
-  for await (const samples of atRate(blocks, sampleRate)) {
+  for await (const { samples } of pieces) {
     held = concatSamples([held, samples]);
     const ready = held.length - tailSamples;
     if (ready <= 0) continue;
@@ -136,19 +172,20 @@ class WordAllocator {
   }
 }
 
-async function* atRate(blocks: AsyncIterable<PcmBlock>, sampleRate: number): AsyncGenerator<Float32Array> {
+async function* atRate(blocks: AsyncIterable<PcmBlock>, sampleRate: number): AsyncGenerator<ToldAudio> {
   let resampler: Resampler | undefined;
   let from = 0;
   for await (const block of blocks) {
     if (block.sampleRate !== from) {
-      if (resampler !== undefined) yield resampler.flush();
+      if (resampler !== undefined) yield { samples: resampler.flush() };
       resampler = new Resampler(block.sampleRate, sampleRate);
       from = block.sampleRate;
     }
     const samples = resampler?.push(block.samples) ?? block.samples;
-    if (samples.length > 0) yield samples;
+    const { told, sounds } = block;
+    if (samples.length > 0 || told !== undefined || sounds !== undefined) yield { samples, told, sounds };
   }
-  if (resampler !== undefined) yield resampler.flush();
+  if (resampler !== undefined) yield { samples: resampler.flush() };
 }
 
 /** Fades out the last `length` samples, in place. */

@@ -27,7 +27,7 @@ const leadMs = 25;
 /**
  * Finishes raw speech for playback: converts it to the wanted rate and loudness, removes leading silence, adds a pause
  * at the end that suits the last punctuation mark (shorter if `rate`, the tempo as a factor, is above 1), and computes
- * the times of every word, and of every shape of the mouth if the engine tells its sounds.
+ * the times of every word, and of every shape of the mouth if the engine reports its phones.
  */
 export function finishSpeech(
   raw: RawSpeech,
@@ -47,8 +47,22 @@ export function finishSpeech(
     }),
   };
   const mouth = phones === undefined || samples.length === 0 ? undefined : mouthOf(phones, { cutMs, endMs });
-  const words = wordTimes(raw.text, speech, hints);
+  const timed = wordTimes(raw.text, speech, hints);
+  const words = mouth === undefined ? timed : endedAtPauses(timed, mouth.phones);
   return { samples: applyGain(samples, wanted.gain), words, ...(mouth !== undefined && { mouth }) };
+}
+
+/** Marks of words come late: the sounds of the next word may begin this much before its mark. */
+const lateMarkMs = 40;
+
+/** Marks say where words begin, and phones where pauses do: a word before a pause ends with its last sound. */
+function endedAtPauses(words: readonly TimedWord[], phones: readonly TimedPhone[]): TimedWord[] {
+  return words.map((word) => {
+    const last = phones.findLastIndex(({ sound, startMs }) => sound !== '' && startMs < word.endMs - lateMarkMs);
+    const after = phones[last + 1];
+    const isPause = after?.sound === '' && after.startMs > word.startMs && after.startMs < word.endMs;
+    return isPause ? { ...word, endMs: after.startMs } : word;
+  });
 }
 
 /** Returns the mouth movement after the silence at both ends has been cut; it closes with the last sound. */

@@ -6,12 +6,12 @@ import type { Phrase, SpeakOptions, SpeechChunk, SpeechSynthesizer } from '../sy
 export interface SpeechCache {
   /**
    * Like the synthesizer's own `speak`, for a text that is known up front; cached speech comes without delay. A line that
-   * is being synthesized for somebody else is not synthesized again.
+   * is being synthesized for another session is not synthesized again.
    */
   speak(synthesizer: SpeechSynthesizer, line: AsyncIterable<Phrase>, options: SpeakOptions): AsyncIterable<SpeechChunk>;
   /**
    * Synthesizes lines into the cache, one after the other, after all live speech. Ignores failures: a line is synthesized
-   * again when it is spoken. Aborting stops the work, unless somebody else waits for the same line.
+   * again when it is spoken. Aborting stops the work, unless another session waits for the same line.
    */
   prepare(synthesizer: SpeechSynthesizer, lines: readonly string[], options: SpeakOptions): Promise<void>;
 }
@@ -37,7 +37,7 @@ interface Line {
   readonly work: AbortController;
 }
 
-/** The lines in the cache, keyed by synthesizer, voice, speed and text; the most recently spoken stands last. */
+/** The lines in the cache, keyed by synthesizer, voice, speed and text; the most recently spoken is last. */
 class Lines {
   readonly #maxBytes: number;
   readonly #lines = new Map<string, Line>();

@@ -28,12 +28,17 @@ export function byLanguage(pair: LanguagePair): SpeechSynthesizer {
     name: other === undefined ? english.name : `${english.name}+${other.name}`,
     sampleRate,
     languages: [...new Set([...english.languages, ...(other?.languages ?? [])])],
-    isRepeatable: other === undefined ? english.isRepeatable : english.isRepeatable && other.isRepeatable,
+    isRepeatable: (phrase, options) =>
+      fits(phrase, ({ text }) => {
+        const engine = choose(text, pair, options.language);
+        const voice = engine === english ? options.voice : otherVoice;
+        return engine.isRepeatable?.(phrase, { ...options, voice }) === true;
+      }),
     async *speak(phrases, options) {
       const source = new ReplayableStream(phrases);
       const engineFor = (phrase: Phrase): SpeechSynthesizer => choose(phrase.text, pair, options.language);
       let taken = 0;
-      /** Phrases up to the first that does not belong, or for which `belongs` throws (choosing its engine tells). */
+      /** Phrases up to the first that does not belong, or for which `belongs` throws (the error appears when its engine is chosen). */
       async function* run(belongs: (phrase: Phrase) => boolean): AsyncGenerator<Phrase> {
         for (
           let next = await source.at(taken);

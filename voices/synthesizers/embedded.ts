@@ -1,4 +1,5 @@
 import type { CallOptions } from '../engine.ts';
+import type { EngineLoad } from '../runtime/worker-pool.ts';
 import type { PresetVoice, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { byLanguage } from './by-language.ts';
 import { isEspeakInstalled, openEspeak } from './espeak.ts';
@@ -29,6 +30,8 @@ export interface EmbeddedVoices {
   forCharacter(voice: EmbeddedVoice): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
   /** Resolves when both engines can speak without delay. Aborting throws `signal.reason`; the engines still warm up. */
   warm(signal: CallOptions['signal']): Promise<void>;
+  /** Phrases of both engines at the moment. */
+  load(): EngineLoad;
   close(): Promise<void>;
 }
 
@@ -57,6 +60,11 @@ export function openEmbeddedVoices(options: { workers?: number; sampleRate?: num
       } finally {
         signal.removeEventListener('abort', onAbort);
       }
+    },
+    load() {
+      const loads = [english.load(), ...(other === undefined ? [] : [other.load()])];
+      const sumOf = (part: keyof EngineLoad): number => loads.reduce((sum, each) => sum + each[part], 0);
+      return { running: sumOf('running'), waiting: sumOf('waiting') };
     },
     close: async () => {
       await Promise.all([english.close(), other?.close()]);

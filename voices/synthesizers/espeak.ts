@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { EngineError } from '../engine.ts';
 import { writingOf, type Script } from '../text/scripts.ts';
 import type { SpeechSynthesizer, Voice } from '../synthesizer.ts';
-import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
+import { openWorkerPool, type EngineLoad, type WorkerPool } from '../runtime/worker-pool.ts';
 import type { RenderedSpeech } from '../synthesis/finish-speech.ts';
 import { speakPieces } from '../synthesis/speak-pieces.ts';
 
@@ -79,6 +79,7 @@ const writtenInLatin =
 export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
   /** Resolves when the first thread can speak; throws `ENGINE_MISSING` like `speak`. */
   warm(): Promise<void>;
+  load(): EngineLoad;
   close(): Promise<void>;
 } {
   const { workers = 1, sampleRate = 24_000 } = options;
@@ -94,7 +95,7 @@ export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
     name,
     sampleRate,
     languages: [...new Set([...writtenInLatin, ...Object.values(writtenIn).flat()])].filter((tag) => tag !== 'ja'),
-    isRepeatable: true,
+    isRepeatable: (_, { seed }) => seed !== undefined,
     async *speak(phrases, { signal, voice, language, speed, seed, isBackground }) {
       const render = async (text: string): Promise<RenderedSpeech> =>
         opened().call(
@@ -108,6 +109,7 @@ export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
       const plain = { variant: '', pitch: 1, rate: 1 };
       for (const [language, text] of warmTexts) await opened().call({ ...plain, language, text }, { signal });
     },
+    load: () => pool?.load ?? { running: 0, waiting: 0 },
     close: async () => pool?.close(),
   };
 }

@@ -72,7 +72,7 @@ async function* samplesUpToMark(connection: Connection, context: EngineContext):
   for (let limitMs = firstByteMs; ; limitMs = betweenBytesMs) {
     const mayBeOver = held.equals(endMark);
     // Once it has sent everything, the server reads again, sees that we have closed our end, and closes too. If the
-    // mark is there by chance, more audio follows.
+    // mark occurs by chance, more audio follows.
     if (mayBeOver) connection.end();
     const piece = await connection.receive(mayBeOver ? quietMs : limitMs).catch((cause: unknown) => {
       if (mayBeOver && cause instanceof EngineError && cause.code === 'ENGINE_TIMEOUT') return undefined;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { EngineError } from '../engine.ts';
 import type { SpeechSynthesizer, Voice } from '../synthesizer.ts';
-import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
+import { openWorkerPool, type EngineLoad, type WorkerPool } from '../runtime/worker-pool.ts';
 import type { RenderedSpeech } from '../synthesis/finish-speech.ts';
 import { speakPieces } from '../synthesis/speak-pieces.ts';
 
@@ -64,19 +64,25 @@ export function openFlite(options: FliteOptions = {}): SpeechSynthesizer & {
   readonly voices: readonly string[];
   /** Resolves when every thread has spoken once; throws `ENGINE_MISSING` if Flite is not installed. */
   warm(): Promise<void>;
+  load(): EngineLoad;
   close(): Promise<void>;
 } {
   const { workers = 1, sampleRate = 24_000 } = options;
-  const opened = openPool(workers, sampleRate);
+  let load = (): EngineLoad => ({ running: 0, waiting: 0 });
+  const opened = openPool(workers, sampleRate).then((pool) => {
+    load = () => pool.load;
+    return pool;
+  });
   const warmed = opened.then((pool) => warmUp(pool, workers));
   warmed.catch(() => undefined);
   return {
     name,
     sampleRate,
     languages: ['en'],
-    isRepeatable: true,
+    isRepeatable: () => true,
     voices,
     warm: () => warmed,
+    load: () => load(),
     speak(phrases, { signal, voice, speed, isBackground }) {
       const settings = settingsFor(voice, speed ?? 1);
       const render = async (text: string): Promise<RenderedSpeech> =>

@@ -44,6 +44,8 @@ export interface SpeechDialect {
   readonly unknownVoice?: number;
   /** True: `GET /models/MODEL` lists the model's voices, and only those may be asked for. */
   readonly listsVoices?: boolean;
+  /** True: the answer is JSON, a line for each piece of audio, with the times of its words. */
+  readonly captions?: boolean;
   /** Maximum length of a text in UTF-16 units; longer texts are split. */
   readonly maxCharacters: number;
   request(order: SpeechRequest, server: SpeechServer): HttpRequest;
@@ -118,7 +120,7 @@ export const speechDialects = {
     ...usual,
     clones: 'upload',
     emotions: 'instructions',
-    // Its models speak at 24, 44.1 and 48 kHz: only the header of a WAV tells.
+    // Its models speak at 24, 44.1 and 48 kHz: only the header of a WAV states the rate.
     request: (order, server) => speech(server, withReference(order, server, 'wav')),
   },
   sidecar: {
@@ -129,7 +131,7 @@ export const speechDialects = {
     request: (order, server) =>
       speech(server, {
         ...(order.language === undefined ? {} : { language: order.language }),
-        // It tells the rate in `x-sample-rate`.
+        // It states the rate in `x-sample-rate`.
         ...withReference(order, server, 'pcm'),
       }),
   },
@@ -138,6 +140,17 @@ export const speechDialects = {
     defaultVoice: 'af_heart',
     concurrency: 4,
     request: (order, server) => speech(server, { response_format: 'pcm', stream: true, ...plain(order, server) }),
+  },
+  // The same server's other route, which tells the times of words.
+  'kokoro-captioned': {
+    ...usual,
+    defaultVoice: 'af_heart',
+    concurrency: 4,
+    captions: true,
+    request: (order, server) => ({
+      url: addressOf(server.baseUrl, '/dev/captioned_speech', 'root'),
+      json: { response_format: 'pcm', stream: server.streams, return_timestamps: true, ...plain(order, server) },
+    }),
   },
   speaches: {
     ...usual,

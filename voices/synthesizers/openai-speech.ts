@@ -6,8 +6,8 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { anyObject, badReply, readJson } from '../calls/http-faults.ts';
 import { send, sendForBytes, sendForJson, type HttpReply, type HttpRequest } from '../calls/http.ts';
 import { checkOpenaiModel, onlyModel } from '../calls/openai-models.ts';
-import { pcmBlocks, pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
-import { serverSentEvents } from '../calls/sse.ts';
+import { pcmBlocks, pcmBlocksOfMessages, type PcmBlock, type RawFormat } from '../calls/pcm-stream.ts';
+import { linesOf, serverSentEvents } from '../calls/sse.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { languageTags } from '../text/language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
@@ -86,6 +86,12 @@ const modelSchema = z.object({ voices: z.array(z.object({ name: z.string() })).d
 function voicesIn(model: unknown): readonly string[] {
   return modelSchema.safeParse(model).data?.voices.map(({ name }) => name) ?? [];
 }
+
+const captionSchema = z.object({
+  audio: z.string(),
+  /** Seconds from the start of all audio; none for languages whose words the model does not tell. */
+  timestamps: z.array(z.object({ word: z.string(), start_time: z.number(), end_time: z.number() })).nullish(),
+});
 
 class Speaker {
   readonly #context: EngineContext;
@@ -193,9 +199,25 @@ class Speaker {
   async *#soundOf({ headers, body }: HttpReply): AsyncGenerator<PcmBlock> {
     const type = headers['content-type'] ?? '';
     const raw = { sampleRate: Number(headers['x-sample-rate']) || this.#sampleRate };
-    if (/event-stream/.test(type)) yield* pcmBlocksOfMessages(this.#spokenEvents(body), raw);
+    if (this.#dialect.captions === true) yield* this.#captionedSound(body, raw);
+    else if (/event-stream/.test(type)) yield* pcmBlocksOfMessages(this.#spokenEvents(body), raw);
     else if (/html|json|text\//.test(type)) throw badReply(this.#context, `${type.split(';')[0]} instead of audio`);
     else yield* pcmBlocks(body, raw);
+  }
+
+  /** Kokoro-FastAPI's captions: a JSON object a line, with a piece of audio and the words in it; words may come first. */
+  async *#captionedSound(body: AsyncIterable<Buffer>, raw: RawFormat): AsyncGenerator<PcmBlock> {
+    let told: NonNullable<PcmBlock['told']>[number][] = [];
+    for await (const line of linesOf(body)) {
+      if (line === '') continue;
+      const piece = readJson(line, captionSchema, this.#context, 'a line that is no captioned speech');
+      for (const { word, start_time: start, end_time: end } of piece.timestamps ?? [])
+        told.push({ text: word, startMs: start * 1000, endMs: end * 1000 });
+      for await (const block of pcmBlocks([Buffer.from(piece.audio, 'base64')], raw)) {
+        yield { ...block, ...(told.length > 0 && { told }) };
+        told = [];
+      }
+    }
   }
 
   /** Audio events: `speech.audio.delta` (OpenAI, vLLM-Omni, Chatterbox) and `audio.speech.chunk` (SGLang-Omni). */

@@ -1,5 +1,5 @@
 import { lookBackCharacters, maxPhraseCharacters } from '../limits.ts';
-import { speakable } from './speakable.ts';
+import { SpeakableFilter } from './speakable.ts';
 
 /**
  * From this many words on, the first phrase may end at a comma, so that speech starts while the sentence is still being
@@ -36,22 +36,44 @@ const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
  * first phrase is short, so that speech starts early; later ones are sentences, or clauses if a sentence is long. The
  * joined phrases are exactly the speakable text, each with the white space behind it, and do not depend on how the text
  * was split into deltas. Numbers, abbreviations and initials stay whole; closing quotes stay with their sentence. The
- * end of a phrase is known only once the next character has arrived.
+ * end of a phrase is known only once the next character is, which may be announced ahead of its text.
  */
-export async function* phrases(deltas: AsyncIterable<string>): AsyncIterable<string> {
+export async function* phrases(deltas: AsyncIterable<string | Announced>): AsyncIterable<string> {
+  const filter = new SpeakableFilter();
   let held = new Held();
   let first = true;
-  for await (const text of speakable(deltas)) {
-    for (const character of text) {
-      const end = phraseEnd(held, character, first);
-      held.add(character);
-      if (end === 0) continue;
-      yield held.text.slice(0, end);
-      held = new Held(held.text.slice(end));
-      first = false;
+  /** Returns the phrase that ends because `next` follows, if one does. */
+  const endedBy = (next: string, text: string): string | undefined => {
+    const end = phraseEnd(held, next, first);
+    held.add(text);
+    if (end === 0) return undefined;
+    const phrase = held.text.slice(0, end);
+    held = new Held(held.text.slice(end));
+    first = false;
+    return phrase;
+  };
+  for await (const delta of deltas) {
+    if (typeof delta === 'string') {
+      for (const character of filter.push(delta)) {
+        const phrase = endedBy(character, character);
+        if (phrase !== undefined) yield phrase;
+      }
+    } else if (letterOrDigit.test(delta.next)) {
+      for (const space of filter.takeGap() ?? '') held.add(space);
+      const phrase = endedBy(delta.next, '');
+      if (phrase !== undefined) yield phrase;
     }
   }
+  for (const character of filter.end()) {
+    const phrase = endedBy(character, character);
+    if (phrase !== undefined) yield phrase;
+  }
   if (held.text.trim() !== '') yield held.text;
+}
+
+/** The character that follows the text so far, if that text is ahead of the rest: what follows is still being checked. */
+export interface Announced {
+  readonly next: string;
 }
 
 /** The text of the next phrase so far, measured as it grows, so that no character is counted twice. */

@@ -9,7 +9,7 @@ import { markupRules, type MarkupContext } from './markup-rules.ts';
  * blocks entirely.
  */
 export async function* speakable(deltas: AsyncIterable<string>): AsyncIterable<string> {
-  const filter = new Filter();
+  const filter = new SpeakableFilter();
   for await (const delta of deltas) {
     const text = filter.push(delta);
     if (text !== '') yield text;
@@ -27,7 +27,8 @@ const spokenPictures = /[©®™]/u;
 const listMark = /^(?:[-+•*]|#{1,6}|\d{1,2}[.)])$/;
 const tightMarks = /[,.;:!?…)\]，。；：！？、）]/u;
 
-class Filter {
+/** The filter of `speakable`, for text as it comes. */
+export class SpeakableFilter {
   #held = '';
   #ended = false;
   /** White space seen since the last spoken character: none, a space, one or two line ends. */
@@ -46,6 +47,17 @@ class Filter {
   end(): string {
     this.#ended = true;
     return this.#advance();
+  }
+
+  /**
+   * Returns the white space behind the text so far, if a letter follows that is not here yet; it is not returned again.
+   * Undefined if something may come between.
+   */
+  takeGap(): string | undefined {
+    if (this.#held !== '' || this.#removed || this.#fenced || this.#said === '') return undefined;
+    const gap = this.#gap;
+    this.#gap = '';
+    return gap;
   }
 
   #advance(): string {

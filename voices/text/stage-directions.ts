@@ -19,7 +19,7 @@ const speechVerbs =
 
 /**
  * A stage direction between sentences, seen from outside, such as "bows deeply", "in a low voice" or "缓缓起身", as
- * opposed to words that are only emphasised or parenthesised. In asterisks it may also be told in the first person.
+ * opposed to words that are only emphasised or parenthesised. In asterisks it may also be written in the first person.
  */
 export function looksLikeDirection(inside: string, isStarred: boolean): boolean {
   const text = inside.trim();

@@ -23,7 +23,7 @@ const hann = Float64Array.from({ length: windowSamples }, (_, index) => {
   return 0.5 - 0.5 * Math.cos((2 * Math.PI * index) / windowSamples);
 });
 const dft = createRealDft(windowSamples);
-/** Levels are clamped so far below the loudest: what is quieter is the room, not the voice. */
+/** Levels are clamped at this distance below the loudest, because quieter ones are the room and not the voice. */
 const rangeDecibels = 35;
 /** Audio that is looked at: enough to know the speaker's pitch and loudness. */
 const lookedAtMs = 3_000;

@@ -90,7 +90,7 @@ function loadModel(): SoundModel {
   const bytes = new Uint8Array(readFileSync(modelUrl));
   const [kind, values = 0, channels = 0, width = 0, stride = 0, kept = 0] = new Uint32Array(bytes.slice(0, 24).buffer);
   if (kind !== magic || values !== frameValues) {
-    throw new Error(`${modelUrl.pathname} holds no weights of this detector.`);
+    throw new Error(`${modelUrl.pathname} does not contain the weights of this detector.`);
   }
   const numbers = new Float32Array(bytes.slice(24).buffer);
   let at = 0;

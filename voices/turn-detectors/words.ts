@@ -92,7 +92,7 @@ function loadModel(): WordsModel {
   };
   const header = new Uint32Array(take(28));
   const [kind, width = 0, hidden = 0, special = 0, endings = 0, known = 0, textBytes = 0] = header;
-  if (kind !== magic) throw new Error(`${modelUrl.pathname} holds no weights of this detector.`);
+  if (kind !== magic) throw new Error(`${modelUrl.pathname} does not contain the weights of this detector.`);
   const words = new TextDecoder().decode(take(textBytes)).split('\n');
   const matrix = (rows: number, columns: number): Matrix => {
     const scales = new Float32Array(take(rows * 4));

@@ -4,7 +4,7 @@ import type { SpeechChunk, SpeechSynthesizer, TimedPhone, Voice } from '../synth
 import type { Alignment } from './alignment.ts';
 import { AlignedPhrase, type PhraseShapes, type ReferenceSpeech } from './phrase-shapes.ts';
 
-/** What the thread is asked: to note the reference of a phrase or more of its sound, and to align what it has. */
+/** Requests to the thread: to add the reference or more audio of a phrase, and to align what it has. */
 export interface AlignRequest {
   readonly phrase: number;
   /** Of the sound, in hertz. */

@@ -3,9 +3,9 @@ import type { MouthMovement, SpeechChunk, TimedPhone, TimedWord } from '../synth
 import type { AlignReply, AlignRequest } from './aligner.ts';
 import type { Alignment } from './alignment.ts';
 import { frameMs } from './mel-frames.ts';
-import { movementBetween, visemesOf } from './visemes-of-phones.ts';
+import { movementBetween, visemesOf, withPauses } from './visemes-of-phones.ts';
 
-/** How far from its end a sound that goes on is not aligned yet: what comes next may move it. */
+/** Distance from its end up to which a continuing sound is not aligned yet, because later audio may change it. */
 const unsureMs = 120;
 /** The least new sound for which a phrase is aligned again. */
 const leastNewMs = 200;
@@ -15,8 +15,6 @@ const leastNewMs = 200;
  */
 const mostOnAverage = 1.0;
 const mostAtOnce = 1.25;
-/** A gap between words that is longer closes the mouth. */
-const pauseMs = 60;
 /** The mouth of one phrase. All times are milliseconds from the beginning of its sound. */
 export interface PhraseShapes {
   /** Takes the next sound of the phrase, as it arrives. */
@@ -57,7 +55,7 @@ export class AlignedPhrase implements PhraseShapes {
   #askedMs = 0;
   #isAligning = false;
   #hasReference = false;
-  /** Sounds of the words whose times the engine has told. */
+  /** Phones of the words whose times the engine has reported. */
   readonly #told: TimedPhone[] = [];
   #mouth: MouthMovement | undefined;
   #alignment: Alignment | undefined;
@@ -127,7 +125,7 @@ export class AlignedPhrase implements PhraseShapes {
     })();
   }
 
-  /** Aligns what has come, one call at a time, if enough of it is new. */
+  /** Aligns the audio received so far, one call at a time, if enough of it is new. */
   #align(): void {
     const [untilMs, isOver] = [this.#takenMs, this.#isOver];
     const isDue = untilMs - this.#askedMs >= leastNewMs || (isOver && this.#knownMs < untilMs);
@@ -197,20 +195,4 @@ function spread(sounds: readonly TimedPhone[], startMs: number, endMs: number): 
     atMs += ((endMs - startMs) * (phone.endMs - phone.startMs)) / length;
     return { sound: phone.sound, startMs: fromMs, endMs: atMs };
   });
-}
-
-/** Fills the gaps between sounds: a long one is a pause, a short one belongs to the sound before it. */
-function withPauses(told: readonly TimedPhone[], untilMs: number): TimedPhone[] {
-  const phones: TimedPhone[] = [];
-  let atMs = 0;
-  for (const [index, phone] of told.entries()) {
-    const startMs = Math.max(atMs, phone.startMs);
-    if (startMs > atMs) phones.push({ sound: '', startMs: atMs, endMs: startMs });
-    const nextMs = told[index + 1]?.startMs ?? untilMs;
-    const endMs = Math.max(startMs, nextMs - phone.endMs < pauseMs ? nextMs : phone.endMs);
-    phones.push({ sound: phone.sound, startMs, endMs });
-    atMs = endMs;
-  }
-  if (untilMs > atMs) phones.push({ sound: '', startMs: atMs, endMs: untilMs });
-  return phones;
 }

@@ -67,7 +67,7 @@ export function readNetwork(stored: Uint8Array): NetworkLayer[] {
   const head = new Uint32Array(bytes.slice(0, 4 * (depth + 1)).buffer);
   const sizes = layerSizes.slice(1);
   if (head[0] !== magic || sizes.some((size, index) => head[index + 1] !== size))
-    throw new Error('These are no weights of the network from sound to visemes.');
+    throw new Error('The file does not contain the weights of the network from sound to visemes.');
   let at = head.byteLength;
   const take = (length: number): ArrayBuffer => bytes.slice(at, (at += length)).buffer;
   return sizes.map((neurons, index) => {

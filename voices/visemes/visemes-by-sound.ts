@@ -21,9 +21,9 @@ const inertia = 0.3;
 const lead = 0.05;
 /** A shape holds so long, unless the lips close. */
 const leastFrames = 2;
-/** A change is noticed so late: it is told as earlier, as far as its chunk reaches. */
+/** Delay with which a change is noticed: its position is moved earlier by this, as far as its chunk reaches. */
 const noticedMs = 10;
-/** Weights are told in steps of a quarter; below this one a vowel would not be seen. */
+/** Weights are reported in steps of a quarter; below this one a vowel would not be seen. */
 const leastWeight = 0.5;
 
 /** Weights of the network, written by `test/bench/visemes/train.ts`: learned from our own voices, of which no sound is kept. */

@@ -4,6 +4,9 @@ import { diphthongTurn, segmentsOf, type Segment } from './phone-table.ts';
 /** The lips stay closed for at least this long before they open for p, b or m. */
 const leastClosureMs = 40;
 
+/** A gap between sounds that is longer closes the mouth. */
+const pauseMs = 60;
+
 /** A shorter shape cannot be seen, and the next takes its place. */
 const leastShapeMs = 1;
 
@@ -77,4 +80,20 @@ export function movementBetween(
       endMs: Math.min(phone.endMs, toMs) - fromMs,
     })),
   };
+}
+
+/** Fills the gaps between sounds: a long one is a pause, a short one belongs to the sound before it. */
+export function withPauses(told: readonly TimedPhone[], untilMs: number): TimedPhone[] {
+  const phones: TimedPhone[] = [];
+  let atMs = 0;
+  for (const [index, phone] of told.entries()) {
+    const startMs = Math.max(atMs, phone.startMs);
+    if (startMs > atMs) phones.push({ sound: '', startMs: atMs, endMs: startMs });
+    const nextMs = told[index + 1]?.startMs ?? untilMs;
+    const endMs = Math.max(startMs, nextMs - phone.endMs < pauseMs ? nextMs : phone.endMs);
+    phones.push({ sound: phone.sound, startMs, endMs });
+    atMs = endMs;
+  }
+  if (untilMs > atMs) phones.push({ sound: '', startMs: atMs, endMs: untilMs });
+  return phones;
 }

@@ -44,7 +44,7 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Chinese in GB18030 is nearly all pairs of high bytes; single accented letters of Latin 1 stand alone. */
+/** Chinese in GB18030 is nearly all pairs of high bytes; in Latin 1 accented letters are usually single. */
 function looksLikeGb18030(probe: Uint8Array): boolean {
   const decoded = new TextDecoder('gb18030').decode(probe);
   const han = decoded.match(/\p{Script=Han}/gu)?.length ?? 0;

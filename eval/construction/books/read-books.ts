@@ -28,7 +28,10 @@ export async function* readBooks(place: string): AsyncGenerator<Book> {
   for (const file of await filesOf(place)) {
     for await (const book of file.endsWith('.jsonl') ? booksInLines(file) : bookInFile(file)) {
       if (seen.has(book.key))
-        throw new EvalError('data', `${file}: "${book.title}" is there twice. Give it another title.`);
+        throw new EvalError(
+          'data',
+          `${file}: two books have the title "${book.title}". Give one of them another title.`,
+        );
       seen.add(book.key);
       yield book;
     }
@@ -41,7 +44,7 @@ async function filesOf(place: string): Promise<readonly string[]> {
   });
   if (!found.isDirectory()) return [place];
   const names = (await readdir(place)).filter((name) => /\.(?:txt|jsonl)$/i.test(name)).sort();
-  if (names.length === 0) throw new EvalError('data', `${place} holds no .txt and no .jsonl.`);
+  if (names.length === 0) throw new EvalError('data', `${place} contains no .txt or .jsonl file.`);
   return names.map((name) => path.join(place, name));
 }
 

@@ -119,7 +119,7 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
       : await (await import('./far-build.ts')).runFarBuild(pipeline, build, { wanted, models, limits, host });
   host.print(reportText(report));
   const isFailed = report.stopped !== null || report.stages.some(({ failed }) => failed > 0);
-  if (isFailed) host.print('Run the same command again to continue: what has been answered is kept.');
+  if (isFailed) host.print('Run the same command again to continue. Answers so far are kept.');
   return isFailed ? 1 : 0;
 }
 

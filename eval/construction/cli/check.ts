@@ -73,7 +73,7 @@ async function packsIn(folder: string): Promise<readonly Character[]> {
   try {
     return await loadCharacters(folder);
   } catch (cause) {
-    throw new EvalError('data', `--characters: ${folder} cannot be read as packs of characters.`, cause);
+    throw new EvalError('data', `--characters: ${folder} contains no readable character packs.`, cause);
   }
 }
 
@@ -108,9 +108,10 @@ async function textsIn(place: string, host: DataHost): Promise<KnownTexts> {
   const names = found.isDirectory() ? await readdir(place, { recursive: true }) : [''];
   if (names.includes('dialogues.jsonl')) return heldOutOf(place);
   const files = names.map((name) => path.join(place, name)).filter((file) => /\.jsonl?$/i.test(file));
-  if (files.length === 0) throw new EvalError('data', `--against: ${place} holds no .json and no .jsonl.`);
+  if (files.length === 0) throw new EvalError('data', `--against: ${place} contains no .json or .jsonl file.`);
   const known = new KnownTexts();
   for (const file of files.sort())
-    for await (const { value } of jsonRowsOf(file, (where) => host.note(`not readable: ${where}`))) known.addRow(value);
+    for await (const { value } of jsonRowsOf(file, (where) => host.note(`cannot be read: ${where}`)))
+      known.addRow(value);
   return known;
 }

@@ -48,6 +48,6 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
   const written = await writeExport(folder, out, options);
   for (const [file, count] of [...written].toSorted(([left], [right]) => (left < right ? -1 : 1)))
     host.print(`  ${file}: ${count}`);
-  if (written.size === 0) host.print(`Nothing in ${folder} has the form that ${format} needs.`);
+  if (written.size === 0) host.print(`No dialogue in ${folder} can be written in the format ${format}.`);
   return written.size === 0 ? 1 : 0;
 }

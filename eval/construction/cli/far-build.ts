@@ -16,7 +16,7 @@ export interface FarBuildOptions {
   readonly host: Pick<DataHost, 'jobs' | 'note'>;
 }
 
-/** Runs a build whose models workers ask. Throws `EvalError`. */
+/** Runs a build with workers, which call the models. Throws `EvalError`. */
 export async function runFarBuild(
   pipeline: Pipeline,
   options: BuildOptions,

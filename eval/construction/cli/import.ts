@@ -46,7 +46,7 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
           ? 'dev'
           : 'train';
       let number = 0;
-      for await (const { value } of jsonRowsOf(file, (where) => host.note(`not readable: ${where}`))) {
+      for await (const { value } of jsonRowsOf(file, (where) => host.note(`cannot be read: ${where}`))) {
         number += 1;
         const read = readers[from as ReaderName](value, role);
         if (read === undefined) {
@@ -67,13 +67,13 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
         count += 1;
       }
     }
-    if (count === 0) throw new EvalError('data', `${place} has no row of the form ${from}.`);
+    if (count === 0) throw new EvalError('data', `${place} contains no row in the format ${from}.`);
   } catch (fault) {
     await draft.abandon();
     throw fault;
   }
   await draft.finish();
-  host.print(`  ${count} dialogues${others === 0 ? '' : `; ${others} rows of another form were left out`}`);
+  host.print(`  ${count} dialogues${others === 0 ? '' : `; ${others} rows in another format were left out`}`);
   return 0;
 }
 
@@ -83,6 +83,6 @@ async function filesAt(place: string): Promise<readonly string[]> {
   });
   if (!found.isDirectory()) return [place];
   const files = (await readdir(place, { recursive: true })).filter((name) => /\.jsonl?$/.test(name)).sort();
-  if (files.length === 0) throw new EvalError('data', `${place} holds no .json and no .jsonl.`);
+  if (files.length === 0) throw new EvalError('data', `${place} contains no .json or .jsonl file.`);
   return files.map((name) => path.join(place, name));
 }

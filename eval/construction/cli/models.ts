@@ -71,7 +71,7 @@ export function embedderIn(
   );
 }
 
-/** The thresholds of `--threshold`; those of the paper hold for its embedders alone. */
+/** The thresholds of `--threshold`; those of the paper are valid only for its embedders. */
 export function thresholdsIn(text: string | undefined, embedder: string | undefined): Thresholds {
   if (text === undefined) {
     if (embedder === undefined || /all-minilm|text2vec-bge-large-chinese/i.test(embedder)) return paperThresholds;

@@ -7,9 +7,9 @@ import { drawDialogues, withPassages } from '../review/samples.ts';
 import type { DataHost } from './host.ts';
 
 const flags = {
-  in: { type: 'string', value: 'PATH', help: 'input of the build: its passages stand beside the dialogues' },
+  in: { type: 'string', value: 'PATH', help: 'input of the build, to show its passages beside the dialogues' },
   sample: { type: 'string', value: 'N', help: 'dialogues to review (default 50)' },
-  seed: { type: 'string', value: 'N', help: 'which ones are drawn (default 1)' },
+  seed: { type: 'string', value: 'N', help: 'seed of the sample (default 1)' },
   port: { type: 'string', value: 'N', help: 'port on 127.0.0.1 (default: a free one)' },
 } as const satisfies Record<string, FlagFacts>;
 
@@ -17,7 +17,7 @@ const flags = {
 export async function run(args: readonly string[], host: DataHost): Promise<number> {
   const about =
     'Serves a page with sampled dialogues beside their passages: accept, reject or edit them, by keyboard too. ' +
-    'Decisions are kept in decisions.jsonl of the build; `data export` leaves out what was rejected.';
+    'Decisions are kept in decisions.jsonl of the build; `data export` leaves out rejected dialogues.';
   const parsed = parseFlags({ name: 'data review', synopsis: 'DIR [--in PATH]', about, flags }, args, host.print);
   if (parsed === undefined) return 0;
   const { values } = parsed;

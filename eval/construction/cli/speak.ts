@@ -80,7 +80,7 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
     const report = await runBuild(pipeline, {
       folder: out,
       modelOf: (stage) => {
-        throw new EvalError('usage', `The stage ${stage} asks no model.`);
+        throw new EvalError('usage', `The stage ${stage} uses no model.`);
       },
       clock: machineClock,
       signal: host.signal,
@@ -94,7 +94,7 @@ export async function run(args: readonly string[], host: DataHost): Promise<numb
     host.print(reportText(report));
     host.print(await qualityText(out));
     const isFailed = report.stopped !== null || report.stages.some(({ failed }) => failed > 0);
-    if (isFailed) host.print('Run the same command again to continue: recordings that were made are kept.');
+    if (isFailed) host.print('Run the same command again to continue. Recordings so far are kept.');
     return isFailed ? 1 : 0;
   } finally {
     await studio.close();
@@ -107,7 +107,7 @@ async function voicesIn(file: string | undefined): Promise<SpeakerVoices> {
     return speakerVoices.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (cause) {
     const why = cause instanceof z.ZodError ? `: ${cause.issues[0]?.path.join('.')} ${cause.issues[0]?.message}` : '';
-    throw new EvalError('data', `--voices: ${file} is no JSON of voices by speaker${why}.`, cause);
+    throw new EvalError('data', `--voices: ${file} is not JSON with voices by speaker${why}.`, cause);
   }
 }
 

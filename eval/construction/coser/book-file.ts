@@ -63,7 +63,7 @@ function countAppearances(people: Map<string, Appearances>, { key_characters: ow
   }
 }
 
-/** JSON as it stands in a document that is indented by one blank a level. */
+/** JSON in a document that is indented by one blank a level. */
 function indented(value: object, level: number): string {
   return JSON.stringify(value, undefined, 1).replaceAll('\n', `\n${' '.repeat(level)}`);
 }

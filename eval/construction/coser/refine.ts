@@ -9,7 +9,7 @@ const refined = z.object({
   key_characters: z.array(z.object({ name: z.string(), motivation: z.string().trim() })),
 });
 
-/** Rewrites scenario and motivations, so that nothing of what follows is told; keeps the old ones if that fails. */
+/** Rewrites scenario and motivations, so that they reveal nothing of later events; keeps the old ones if that fails. */
 export function refineStage(prompt: Prompt): Stage<Plot, Plot> {
   return {
     name: 'refine',

@@ -38,7 +38,7 @@ export async function* readCharacters(file: string, signal: AbortSignal): AsyncG
     const row = z.union([wikiCharacter, z.object({ meta: wikiCharacter }).transform(({ meta }) => meta)]);
     const { data, error } = row.safeParse(JSON.parse(text));
     if (data === undefined)
-      throw new EvalError('data', `${file}: a row at byte ${at} is no character: ${error.message}`);
+      throw new EvalError('data', `${file}: a row at byte ${at} is not a character: ${error.message}`);
     const id = `${data.lang}/${data.id || data.label}`;
     if (seen.has(id)) continue;
     seen.add(id);

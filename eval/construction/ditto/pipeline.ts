@@ -73,7 +73,7 @@ function rowsOf({ id, character, turns, provenance }: RoleSession, rights: strin
   ];
 }
 
-/** Name and description alone: what the model is to have learned is not told. */
+/** Only name and description: the prompt leaves out what the model should have learned. */
 function systemPrompt({ label, description, lang }: WikiCharacter): string {
   if (lang === 'zh') return description === '' ? `你是${label}。` : `你是${label}，${description}。`;
   return description === '' ? `You are ${label}.` : `You are ${label}, ${description}.`;

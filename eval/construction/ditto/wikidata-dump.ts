@@ -30,7 +30,7 @@ const dumped = entity.extend({ id: z.string().regex(/^[QPL]\d+$/) });
 
 /**
  * Collects characters from a dump of Wikidata (`latest-all.json`, also as `.gz`), the most linked first, in two passes:
- * one for the entities, one for the labels that they name. Memory holds the sought entities alone. Throws an `EvalError`.
+ * one for the entities, one for the labels that they name. Memory holds only the wanted entities. Throws an `EvalError`.
  */
 export async function* charactersInDump(file: string, sought: SoughtInDump): AsyncGenerator<WikiCharacter> {
   const { language, limit, leastLinks, introductionOf, signal } = sought;
@@ -100,7 +100,11 @@ function read(file: string, line: string): z.infer<typeof dumped> | undefined {
   try {
     return dumped.safeParse(JSON.parse(line)).data;
   } catch (cause) {
-    throw new EvalError('data', `--dump: ${file} has a line that is no entity; it may be cut off.`, cause);
+    throw new EvalError(
+      'data',
+      `--dump: ${file} has a line that is not an entity. The file may be cut off; download it again.`,
+      cause,
+    );
   }
 }
 

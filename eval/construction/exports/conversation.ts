@@ -1,6 +1,6 @@
 import { messageOf, type Dialogue, type Turn } from '../records/dialogue.ts';
 
-/** Something that the role is told, and its answer. */
+/** A message to the role, and its answer. */
 export interface Exchange {
   readonly user: string;
   readonly reply: string;
@@ -52,7 +52,7 @@ function exchangesOf(turns: readonly Turn[], role: string): readonly Exchange[] 
   let own: Turn[] = [];
   const close = (): void => {
     if (own.length === 0) return;
-    // A recording of one line is none of several lines.
+    // A recording of one line is not one of several lines.
     const [listened, spoken] = [heard, own].map((side) => (side.length === 1 ? side[0] : undefined));
     exchanges.push({
       user:

@@ -50,7 +50,7 @@ const chatml: Format = (conversation) => [
   { file: fileOf(conversation), value: { messages: messagesOf(conversation) } },
 ];
 
-/** ms-swift: recordings of the user stand as `<audio>` in the text, and in the same order in `audios`. */
+/** ms-swift: recordings of the user are `<audio>` in the text, and in the same order in `audios`. */
 const msSwift: Format = (conversation) => {
   const { system, exchanges } = conversation;
   const isSpoken = exchanges.every(({ userAudio }) => userAudio !== undefined);
@@ -129,7 +129,7 @@ const rolebench: Format = (conversation) => {
       ];
 };
 
-/** SpeechRole: lists by split, mode and role. Recordings stand beside the lines. */
+/** SpeechRole: lists by split, mode and role. Recordings are beside the lines. */
 const speechrole: Format = (conversation) => {
   const { role, system, exchanges, labels } = conversation;
   const key = typeof labels['key'] === 'string' ? labels['key'] : role;

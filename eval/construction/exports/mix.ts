@@ -51,7 +51,7 @@ const chatPrompts: Readonly<Record<Language, string>> = {
 /**
  * Mixes role playing, alignment tasks and chit-chat in the shares of the paper, in random order: the released files are
  * ordered by label, which a trainer must not see. Role playing is taken whole; of the other parts as many rows as there
- * are for its share, in each language as in role playing. Memory holds the places of rows alone. Throws an `EvalError`.
+ * are for its share, in each language as in role playing. Memory holds only the positions of rows. Throws an `EvalError`.
  */
 export async function writeMix(out: string, { files, seed }: MixOptions): Promise<Mixed> {
   const shares = files.cserp.length > 0 ? paperShares.withCserp : paperShares.withoutCserp;
@@ -108,7 +108,7 @@ async function* rowsIn(file: string): AsyncGenerator<{ readonly place: Place; re
     try {
       parsed = row.parse(JSON.parse(text));
     } catch (cause) {
-      throw new EvalError('data', `${path.basename(file)}:${number} is no row {"instruction", "output"}.`, cause);
+      throw new EvalError('data', `${path.basename(file)}:${number} is not a row {"instruction", "output"}.`, cause);
     }
     yield { place: { file, at, bytes }, language: languageOf(parsed.instruction + parsed.output) };
   }

@@ -7,7 +7,7 @@ import { openingMark, type Exchange } from './conversation.ts';
 export interface ReadDialogue {
   readonly system?: string | undefined;
   readonly scene?: string | undefined;
-  /** Absent if the form does not tell it. */
+  /** Absent if the format does not contain it. */
   readonly role?: string | undefined;
   readonly turns: readonly Turn[];
   readonly labels?: Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ const chat = z.object({
   audios: z.array(z.string()).optional(),
 });
 
-/** Messages of a chat; each `<audio>` stands for the next of `audios`, and its text is not there. */
+/** Messages of a chat; each `<audio>` is the next of `audios`, without its text. */
 const chatml: Reader = (row, role) => {
   const { data } = chat.safeParse(row);
   if (data === undefined) return undefined;

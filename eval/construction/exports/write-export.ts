@@ -27,7 +27,7 @@ export interface ExportWanted extends ExportOptions {
 
 /**
  * Writes the dialogues of a build in another form, as a stream: files ending in `.jsonl` get a line a row, `.json` a
- * list. Files for a trainer stand beside them. Throws an `EvalError` that names the first row that is no dialogue.
+ * list. Files for a trainer are beside them. Throws an `EvalError` that names the first row that is not a dialogue.
  */
 export async function writeExport(input: string, out: string, options: ExportWanted): Promise<Written> {
   const base = input.endsWith('.jsonl') ? path.dirname(input) : input;

@@ -48,7 +48,7 @@ class Reader {
     }
   }
 
-  /** Values without what is incomplete: first all that is complete, then without the innermost open lists. */
+  /** Values without their incomplete parts: first everything complete, then without the innermost open lists. */
   #candidates(): unknown[] {
     const found: unknown[] = [];
     for (let depth = this.#open.length; depth >= 1; depth -= 1) {

@@ -88,7 +88,7 @@ export function alignStage(
         reasons: replies,
       };
       for (const aspect of ['character', 'style'] as const)
-        if (alignment[aspect].length === 0) context.count(`no ${aspect} label is shown: the profile's own stand in`);
+        if (alignment[aspect].length === 0) context.count(`no ${aspect} label is shown: the profile's own are used`);
       return [{ ...dialogue, alignment }];
     },
   };

@@ -40,7 +40,7 @@ export async function readDecisions(folder: string): Promise<Decisions> {
       if (decision.decision === 'undecided') found.delete(decision.id);
       else found.set(decision.id, decision);
     } catch (cause) {
-      throw new EvalError('data', `${file}:${number} is no decision. Undo the last edit of this file.`, cause);
+      throw new EvalError('data', `${file}:${number} is not a decision. Undo the last edit of this file.`, cause);
     }
   }
   return found;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const turn = z.object({
   speaker: z.string().min(1),
   kind: z.enum(['user', 'character', 'environment']),
-  /** The words said; empty for a turn of thought or action alone. */
+  /** The words said; empty for a turn with only thoughts or actions. */
   text: z.string(),
   /** Inner thoughts, which others do not notice. */
   thought: z.string().optional(),
@@ -43,7 +43,7 @@ export const dialogueSchema = z.object({
 export type Dialogue = z.infer<typeof dialogueSchema>;
 export type Turn = Dialogue['turns'][number];
 
-/** Speech, thoughts and actions of a message in which thoughts stand in [] and actions in (). */
+/** Speech, thoughts and actions of a message in which thoughts are in [] and actions in (). */
 export function partsOf(message: string): Pick<Turn, 'text' | 'thought' | 'action'> {
   const [thoughts, actions]: [string[], string[]] = [[], []];
   const text = message

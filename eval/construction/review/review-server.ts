@@ -101,7 +101,7 @@ function routesOf(
       const parsed = decisionSchema.safeParse({ ...(await bodyOf(request)), at: now() });
       const sample = parsed.success ? known.get(parsed.data.id) : undefined;
       if (!parsed.success || sample === undefined || !isWhole(parsed.data, sample))
-        return { status: 400, type: 'text/plain', body: 'This is no decision about a dialogue of this page.' };
+        return { status: 400, type: 'text/plain', body: 'This is not a decision about a dialogue of this page.' };
       await lines.append(parsed.data);
       decisions.set(parsed.data.id, parsed.data);
       return { status: 204, type: 'text/plain', body: '' };
@@ -122,7 +122,7 @@ interface Reply {
   readonly body: string | Buffer;
 }
 
-const notFound: Reply = { status: 404, type: 'text/plain', body: 'There is nothing here.' };
+const notFound: Reply = { status: 404, type: 'text/plain', body: 'This address does not exist.' };
 
 function json(value: unknown): Reply {
   return { status: 200, type: 'application/json', body: JSON.stringify(value) };

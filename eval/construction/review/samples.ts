@@ -12,7 +12,7 @@ export interface Passage extends Source {
   readonly text: string;
 }
 
-/** A dialogue to be reviewed, beside what it was made from. */
+/** A dialogue to be reviewed, with the passages that it was made from. */
 export interface Sample {
   readonly dialogue: Dialogue;
   /** Message of each turn, with [thoughts] and (actions). */

@@ -73,7 +73,7 @@ export function settledRole(
   const opinions = votes.map((vote) => vote[String(number)]);
   const [first] = opinions;
   const isAgreed = typeof first === 'string' && opinions.length > 1 && opinions.every((each) => each === first);
-  // Who was decided by people is nobody else.
+  // A decision of people excludes other roles.
   return isAgreed && !decided.has(first) ? first : undefined;
 }
 
@@ -100,7 +100,7 @@ export function agreeStage(
         const id = `speaker ${speaker.number}`;
         if (opinions.some((each) => each !== null))
           open.push({ id, key: id, role: null, speakers: [speaker], opinions, provenance });
-        else context.drop('speaker whom no model knows');
+        else context.drop('speaker that no model identified');
       }
       context.count('role that both models agree on, or people decided', byRole.size);
       if (open.length > 0) context.count('speaker to be decided by people', open.length);

@@ -15,7 +15,7 @@ export interface HeardSpeaker {
   readonly clips: readonly CastClip[];
 }
 
-/** One model's opinion: a role by speaker, null where it cannot tell. */
+/** One model's answer: a role by speaker, null if it cannot decide. */
 export type Vote = Readonly<Record<string, string | null>>;
 
 /** All speakers, and what models said of them. */
@@ -32,7 +32,7 @@ const answer = z.object({
 });
 const mostLines = 400;
 
-/** Asks a model who the speakers are. An opinion counts if its quotes stand in the lines. */
+/** Asks a model who the speakers are. An answer counts if its quotes occur in the lines. */
 export function identifyStage(
   name: (typeof identifiers)[number],
   prompt: Prompt,

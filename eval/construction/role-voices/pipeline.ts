@@ -30,14 +30,14 @@ export function roleVoicesPipeline(options: RoleVoicesOptions): Pipeline {
   if (studio.encoder === undefined)
     throw new EvalError(
       'usage',
-      'Speakers are told apart by a speaker encoder. Set DRAMATIS_SPEAKER_ENCODER, or `models pull campplus-zh-en` and --auto.',
+      'Distinguishing speakers needs a speaker encoder. Set DRAMATIS_SPEAKER_ENCODER, or run `dramatis models pull campplus-zh-en` and add --auto.',
     );
   let known: Promise<Cast> | undefined;
   const cast = (): Promise<Cast> => (known ??= readCast(options.cast));
   return {
     name: 'role-voices',
     command: 'data voices',
-    about: 'Reference clips of roles out of recordings of films, shows and plays, after SpeechRole.',
+    about: 'Reference clips of roles from recordings of films, shows and plays, after SpeechRole.',
     async *records() {
       await cast();
       for (const file of await recordingsAt(input))

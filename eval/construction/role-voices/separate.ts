@@ -8,7 +8,7 @@ import type { QualityMeter } from '../../../voices/quality/dnsmos.ts';
 import { EvalError } from '../../eval-error.ts';
 import type { StageContext } from '../runner/stage.ts';
 
-/** A command that takes music and noise off speech; `{in}` and `{out}` in its words stand for the two files. */
+/** A command that removes music and noise from speech; `{in}` and `{out}` in its words are replaced by the two files. */
 export type Separator = readonly string[];
 
 /** Parses `--separate "TOOL --x {in} {out}"`: words at spaces; no shell is involved. Throws an `EvalError`. */

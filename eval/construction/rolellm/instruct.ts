@@ -188,7 +188,7 @@ export function filterStage(): Stage<Instruction, Instruction> {
   };
 }
 
-/** A number from 0 to 1 that depends on a text alone. */
+/** A number from 0 to 1 that depends only on a text. */
 export function shareOf(text: string): number {
   return hash('sha1', text, 'buffer').readUInt32BE(0) / 2 ** 32;
 }

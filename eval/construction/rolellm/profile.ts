@@ -36,7 +36,7 @@ export function profileStage(promptOf: (name: string) => Prompt): Stage<RoleSour
       const script = (segmentsOf(role.scenes, scriptTokens)[0] ?? []).map(sceneText).join('\n\n');
       const about = { name: role.name, work: role.work || role.name, language: languageRule(role.language) };
       const isKnown = await isKnownRole({ ...about, script }, promptOf, context);
-      context.count(isKnown ? 'role known to the model' : 'role described from its text alone');
+      context.count(isKnown ? 'role known to the model' : 'role described only from its text');
       const ask = (part: string, values: Readonly<Record<string, string>>): Promise<string> =>
         context.askText({ part, prompt: promptOf(part), values, read: (reply) => reply.trim() || undefined });
       const knowledge = isKnown

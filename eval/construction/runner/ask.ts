@@ -19,7 +19,7 @@ export type Request = (call: {
   readonly sampling: DataSampling;
 }) => Promise<Answered>;
 
-/** Counts what became of replies, by reason. */
+/** Counts the outcomes of replies, by reason. */
 export type Tally = (outcome: string) => void;
 
 type Read<Value> = { readonly value: Value } | { readonly problem: string; readonly broken?: string };

@@ -33,7 +33,7 @@ export interface BuildOptions {
   readonly rights: string;
   readonly limit?: number | undefined;
   readonly maxDollars?: number | undefined;
-  /** Runs this stage alone, on the records that an earlier build has left. */
+  /** Runs only this stage, on the records that an earlier build has left. */
   readonly only?: string | undefined;
   readonly onProgress?: (stage: string, done: number) => void;
 }
@@ -101,7 +101,7 @@ async function runStages(
   if (only !== undefined && chosen < 0)
     throw new EvalError(
       'usage',
-      `--only: ${pipeline.name} has no stage "${only}", but ${pipeline.stages.map(({ name }) => name).join(', ')}.`,
+      `--only: ${pipeline.name} has no stage "${only}". Its stages are ${pipeline.stages.map(({ name }) => name).join(', ')}.`,
     );
   if (chosen >= 0 && !existsSync(workFile(folder, pipeline, chosen)))
     throw new EvalError('usage', `--only: the stages before ${only} have not been built in ${folder}.`);
@@ -145,5 +145,5 @@ async function writeInput(pipeline: Pipeline, { folder, limit = Infinity, signal
     throw fault;
   }
   await draft.finish();
-  if (count === 0) throw new EvalError('data', `${pipeline.name}: there is nothing to read in the input.`);
+  if (count === 0) throw new EvalError('data', `${pipeline.name}: the input has nothing to read. Check --in.`);
 }

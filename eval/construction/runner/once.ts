@@ -37,7 +37,7 @@ export async function once<Value>(
   return JSON.parse(reply) as Value;
 }
 
-/** Embeds texts, or takes their vectors from the journal, where they stand as base64. */
+/** Embeds texts, or takes their vectors from the journal, where they are stored as base64. */
 export async function embeddings(
   texts: readonly string[],
   place: Pick<CallKey, 'stage' | 'record'>,

@@ -9,7 +9,7 @@ export interface StageReport {
   readonly dropped: Readonly<Record<string, number>>;
   /** Other observations. */
   readonly counted: Readonly<Record<string, number>>;
-  /** Answered calls, those of earlier parts of the build included, and what became of the replies. */
+  /** Answered calls, those of earlier parts of the build included, and the outcomes of the replies. */
   readonly calls: number;
   readonly replies: Readonly<Record<string, number>>;
   readonly inputTokens: number;

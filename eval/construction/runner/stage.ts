@@ -116,7 +116,7 @@ export interface Stage<In extends DataRecord = DataRecord, Out extends DataRecor
   /** Records of one key are given together, in order; without it, each record is given alone. */
   groupBy?(record: In): string;
   run(records: readonly In[], context: StageContext): Promise<readonly Made<Out>[]>;
-  /** Absent if the stage asks no model. */
+  /** Absent if the stage uses no model. */
   readonly estimate?: Estimate;
 }
 
@@ -131,7 +131,7 @@ export interface GroupStage<In extends DataRecord = DataRecord, Out extends Data
   groupBy(record: In): string;
   /** Yields the records of a group in order. If it throws, none of them is kept. */
   runGroup(records: RecordGroup<In>, context: StageContext): AsyncIterable<Made<Out>>;
-  /** Absent if the stage asks no model. */
+  /** Absent if the stage uses no model. */
   readonly estimate?: Estimate;
 }
 
@@ -142,7 +142,7 @@ export interface OutputRow {
   readonly value: unknown;
   /** The value is one item of a `.json` list. */
   readonly isItem?: boolean;
-  /** The value stands under this name in a `.json` object. */
+  /** The value has this name in a `.json` object. */
   readonly member?: string;
   /** The value is text that continues the file; the last piece completes it. */
   readonly piece?: 'more' | 'last';
@@ -163,6 +163,6 @@ export interface Pipeline {
     record: DataRecord,
     takenOf: (key: string) => AsyncIterable<DataRecord>,
   ): Iterable<OutputRow> | AsyncIterable<OutputRow>;
-  /** Rows that follow from the input alone. */
+  /** Rows that depend only on the input. */
   inputRows?(signal: AbortSignal): AsyncIterable<OutputRow>;
 }

@@ -12,7 +12,7 @@ export interface SpeechStudio {
   readonly meter?: QualityMeter | undefined;
   /** Absent: the similarity to the reference clip is not measured. */
   readonly encoder?: SpeakerEncoder | undefined;
-  /** Voice of a speaker, and the engine that has it. */
+  /** Voice of a speaker, and the engine of the voice. */
   voiceOf(speaker: Speaker): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
 }
 

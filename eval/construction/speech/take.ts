@@ -50,7 +50,8 @@ export async function speakLine(
   const blocks: Float32Array[] = [];
   for await (const { frame } of synthesizer.speak(spoken(), { signal, voice, language })) blocks.push(frame.samples);
   const samples = concatSamples(blocks);
-  if (samples.length === 0) throw new EngineError(synthesizer.name, 'ENGINE_BAD_REPLY', 'it made no sound of a text');
+  if (samples.length === 0)
+    throw new EngineError(synthesizer.name, 'ENGINE_BAD_REPLY', 'it returned no audio for a text');
   return wavBytes(samples, synthesizer.sampleRate);
 }
 
@@ -97,7 +98,7 @@ async function embedded(
 const pace = { en: { least: 0.125, most: 1.5 }, zh: { least: 0.08, most: 1 } } as const;
 const pauseSeconds = 2;
 
-/** Faults of a recording, in words; none if it is good. What was not measured is no fault. */
+/** Faults of a recording, in words; none if it is good. A value that was not measured does not count as a fault. */
 export function faultsOf(
   { seconds, errors, dnsmos, similarity }: Measures,
   { text, language }: Line,

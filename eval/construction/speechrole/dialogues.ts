@@ -77,7 +77,7 @@ const list = z.union([
   z.object({ dialogues: z.array(z.unknown()).min(1) }).transform(({ dialogues }) => dialogues),
 ]);
 
-/** Asks for dialogues, several replies a request; a reply that cannot be read loses its own alone. */
+/** Asks for dialogues, several replies per request; if a reply cannot be read, only its own dialogues are lost. */
 export function generateStage(promptOf: (mode: Mode) => Prompt, choices: number): Stage<DialogueRequest, RoleDialogue> {
   return {
     name: 'generate',

@@ -63,7 +63,7 @@ export interface Answer {
   /** Name of the reply source that answered, if the server reports it. */
   readonly mind: string | null;
   /**
-   * Reason if the answer is a stand-in for one of the system's LLM: an error code, `script` or `retrieval`. Null if it
+   * Reason if the answer is a fallback for one of the system's LLM: an error code, `script` or `retrieval`. Null if it
    * is not, absent in older logs.
    */
   readonly fallback?: string | null;

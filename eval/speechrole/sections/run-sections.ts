@@ -7,7 +7,9 @@ import { originSection, tiles, type Tile } from '../../report/page.ts';
 export function keyFigures(summary: RunSummary): Markup {
   const { groups, samples, answered, fallbacks, waits, health, spentDollars } = summary;
   const standIns =
-    fallbacks === 0 ? [] : [{ name: 'Stand-ins', value: String(fallbacks), note: 'replies stood in for the LLM' }];
+    fallbacks === 0
+      ? []
+      : [{ name: 'Stand-ins', value: String(fallbacks), note: 'replies were fallbacks for the LLM' }];
   const overall = groups
     .filter(({ key }) => key === 'en' || key === 'zh')
     .map(({ label, row: { overall: it } }): Tile => {

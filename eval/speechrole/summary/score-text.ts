@@ -49,7 +49,7 @@ export function summaryText(summary: RunSummary): string {
   const { groups, health, waits, cues, failures } = summary;
   const lines = [
     `${name}: ${answered} of ${samples} dialogues answered`,
-    fallbacks === 0 ? [] : `  ${fallbacks} replies stood in for the LLM of the system`,
+    fallbacks === 0 ? [] : `  ${fallbacks} replies were fallbacks for the LLM of the system`,
     unheard === 0 ? [] : `  ${unheard} turns in which the system understood nothing`,
     `protocol ${protocol}, judge ${judge}`,
     `${aggregation}, ${parser} parser`,

@@ -47,7 +47,7 @@ export interface RunSummary {
   readonly samples: number;
   /** Number of dialogues answered by the system. */
   readonly answered: number;
-  /** Replies that stood in for the system's LLM, kept with `--allow-fallback`. */
+  /** Replies of fallbacks for the system's LLM, kept with `--allow-fallback`. */
   readonly fallbacks: number;
   /** Turns in which the system understood nothing. */
   readonly unheard: number;

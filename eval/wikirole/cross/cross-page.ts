@@ -4,7 +4,7 @@ import { scatter } from '../../report/scatter.ts';
 import { coverageNote, coverageOf, figureText, probabilityText, rangeText } from '../../text/tables.ts';
 import { nameOf, type Cross, type CrossCell, type CrossMetric } from './cross.ts';
 
-/** Renders the matrices as one HTML file, with a scatter plot for each metric. `how` tells how the runs were judged. */
+/** Renders the matrices as one HTML file, with a scatter plot for each metric. `how` says how the runs were judged. */
 export function crossPage(cross: Cross, how: string): string {
   const sections = cross.metrics.map((each) => metricSection(each, cross));
   const name = `${cross.seeds.length} seed models, ${cross.supervisors.length} supervisors`;

@@ -104,7 +104,7 @@ interface Placed {
 function placeOf({ folder, config }: WikiRoleRun): CrossPlace {
   const { withProfile, supervisor = null, seedModel = null } = config;
   const refuse = (what: string): EvalError =>
-    new EvalError('usage', `${folder}: ${what}. The tags are given to \`eval run --task wikirole\`.`);
+    new EvalError('usage', `${folder}: ${what}. Tags are set with \`eval run --task wikirole\`.`);
   if (withProfile && supervisor === null)
     throw refuse('a run with profiles measures a supervisor, and --supervisor does not name it');
   if (withProfile && seedModel !== null && seedModel !== supervisor)

@@ -188,7 +188,7 @@ async function checkFfmpeg(): Promise<Finding[]> {
     const which = isBundled
       ? `the bundled one of 2018 (${version}); 5.1 or later on PATH is preferred`
       : `${version} at ${path}`;
-    return `${which}; ${prlimit === undefined ? 'without limits of memory (no prlimit here)' : 'with limits of memory and CPU time'}`;
+    return `${which}; ${prlimit === undefined ? 'without limits of memory (prlimit is not installed)' : 'with limits of memory and CPU time'}`;
   });
 }
 

@@ -163,7 +163,7 @@ async function listen(engine: SpeechRecognizer, signal: AbortSignal, timing: Tim
   timing.startMs = performance.now();
   const heard = (await Array.fromAsync(engine.transcribe(frames(), { signal }))).at(-1)?.text.trim() ?? '';
   if (heard !== '') return `hears “${heard}” in “${text}”`;
-  const detail = `it heard no word in “${text}”, spoken clearly. Check its model and its languages.`;
+  const detail = `it recognized no word in “${text}”, spoken clearly. Check its model and its languages.`;
   throw new EngineError(engine.name, 'ENGINE_BAD_REPLY', detail);
 }
 
@@ -187,7 +187,7 @@ async function speak(
     peak = frame.samples.reduce((most, value) => Math.max(most, Math.abs(value)), peak);
   }
   if (peak < audiblePeak) {
-    const detail = `it says “${text}” as silence. Check its log, and the voice.`;
+    const detail = `it returned silence for “${text}”. Check its log, and the voice.`;
     throw new EngineError(engine.name, 'ENGINE_BAD_REPLY', detail);
   }
   return voice.kind === 'reference' ? 'synthesizes with a cloned voice' : 'synthesizes';

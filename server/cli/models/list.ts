@@ -31,7 +31,7 @@ export async function list({ catalogue, config, json }: ModelsCommand): Promise<
     printLine(`${line}\n${wrap(`     ${title}: ${use}; ${licence}`, 5)}`);
   }
   printLine(wrap(`\n✓: installed; ✗: damaged, \`dramatis models pull ID\` downloads it again.`, 0));
-  printLine(wrap('`dramatis models pull ID` installs one; `dramatis serve --auto` uses what is installed.', 0));
+  printLine(wrap('`dramatis models pull ID` installs one; `dramatis serve --auto` uses the installed models.', 0));
   return 0;
 }
 

@@ -39,7 +39,7 @@ export function openRecorder(program: Recorder): Recording {
   const options = { sampleRate: wireSampleRate, channels: 1, audioType: 'raw', threshold: 0 } as const;
   const recording = recorder.record({ ...options, recorder: program });
   const stream = recording.stream();
-  // The package tells only of a status other than 0.
+  // The package reports only a status other than 0.
   recording.process.once('close', (status) => status === 0 && stream.emit('error', new Error(`${program} has ended`)));
   recording.process.once('error', (fault) => stream.emit('error', fault));
   return recording;

@@ -19,7 +19,7 @@ const flags = {
   speaker: {
     type: 'string',
     value: 'N',
-    help: 'add: speaker to use if several are found; 1 is the one who speaks longest; all if they are the same person',
+    help: 'add: speaker to use if several are found; 1 speaks longest; all if they are the same person',
   },
   clips: { type: 'boolean', help: 'show: also list every clip with speaker and quality' },
   json: { type: 'boolean', help: 'print JSON' },

@@ -15,7 +15,7 @@ import { Lively } from './lively.js';
 
 /** @typedef {ConstructorParameters<typeof Moments>[0]} OnAct */
 
-/** Expressions of VRM 1.0 for what the server tells. @type {Readonly<Record<Emotion, Readonly<Record<string, number>>>>} */
+/** Expressions of VRM 1.0 for the emotions that the server sends. @type {Readonly<Record<Emotion, Readonly<Record<string, number>>>>} */
 const EMOTIONS = {
   calm: { relaxed: 0.3 },
   cheerful: { happy: 1 },
@@ -36,7 +36,7 @@ const MOOD_S = 0.4;
 const LOUD = 0.2;
 const SHAKE_S = 0.7;
 
-/** Moves a VRM by a talk: lips by what is heard, mood by what is said, and what living faces do by themselves. */
+/** Animates a VRM during a conversation: lips by the audio that is heard, mood by the emotion of the words, and idle movements. */
 export class Avatar {
   #rig;
   #lively;

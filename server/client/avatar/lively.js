@@ -15,7 +15,7 @@ const AWAY_PITCH = -0.12;
  */
 
 /**
- * Life of a face that is told by nobody: blinking, looking away while it thinks, nodding in the user's pauses. Pure: the
+ * Movements of a face that no event controls: blinking, looking away while it thinks, nodding in the user's pauses. Pure: the
  * same seed and the same calls give the same movements.
  */
 export class Lively {

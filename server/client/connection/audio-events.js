@@ -36,7 +36,7 @@ export class AudioEvents {
     this.#codec = codec;
   }
 
-  /** How much has come of the reply that is in progress, if one is. */
+  /** Received part of the reply in progress, if there is one. */
   get received() {
     return this.#received;
   }

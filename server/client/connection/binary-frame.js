@@ -6,14 +6,14 @@
  * |---|---|
  * | 0 | kind: 1 for user audio, 2 for reply audio |
  * | 1 | codec: 0 for 16-bit little-endian PCM, 1 for one Opus packet (only with `x=opus`) |
- * | 2–3 | number of the reply from `response.created` (`x_dramatis.number`); 0 from the client |
+ * | 2–3 | number of the reply from `response.created` (`x_dramatis.number`); from the client the number of the player, 0 if there is one alone |
  * | 4–7 | sequence number, shared with the JSON events of the same direction |
  * | 8–11 | offset: samples of this reply (or of the user audio) before this frame |
  *
  * With Opus, 4 more bytes precede the packet: of the samples it decodes to at 24 kHz, how many to
  * skip (12–13) and how many to take after those (14–15). The samples taken from all packets in
- * order are exactly the original samples. Each reply is its own stream with its own decoder;
- * all user audio is one stream.
+ * order are exactly the original samples. Each reply is its own stream with its own decoder,
+ * and so is the audio of each player.
  *
  * @typedef {object} OpusPacket
  * @property {Uint8Array} packet

@@ -99,7 +99,7 @@ export class Connection {
     if (this.#socket?.readyState === OPEN) this.#socket.send(data);
   }
 
-  /** Reconnects at once, whatever the state of the current socket. */
+  /** Reconnects at once, in any state of the current socket. */
   redial() {
     if (!this.#isWanted) return;
     this.#drop(GIVEN_UP);

@@ -34,7 +34,7 @@ export function dial({ url, apiKey = '', WebSocket = globalThis.WebSocket }, que
 }
 
 /**
- * Checks the health of a server that rejected a new connection, because browsers do not tell why.
+ * Checks the health of a server that rejected a new connection, because browsers do not report the reason.
  *
  * @param {Pick<TalkOptions, 'url' | 'apiKey' | 'fetch'>} options
  * @returns {Promise<'away' | 'busy' | 'well'>} `busy`: all its sessions are in use, or it is about

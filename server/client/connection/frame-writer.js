@@ -21,7 +21,8 @@ export class FrameWriter {
   #encoder;
   /** One stream for the whole conversation. @type {OpusFrames | undefined} */
   #frames;
-  #sentSamples = 0;
+  /** Samples sent, by player. @type {Map<number, number>} */
+  #sentSamples = new Map();
 
   /**
    * @param {(audioMs: number, write: Write) => void} push numbers and sends a frame; 0
@@ -50,9 +51,15 @@ export class FrameWriter {
     this.#inOrder.do(() => this.#push(0, (numbers) => JSON.stringify({ ...event, ...numbers })));
   }
 
-  /** @param {Uint8Array<ArrayBuffer>} pcm16 */
-  sound(pcm16) {
-    if (this.#encoder === undefined) this.#inOrder.do(() => this.#sound(pcm16.length >> 1, { pcm16 }));
+  /**
+   * The Opus encoder is that of player 0; the sound of others is sent as PCM.
+   *
+   * @param {Uint8Array<ArrayBuffer>} pcm16
+   * @param {number} [player]
+   */
+  sound(pcm16, player = 0) {
+    if (this.#encoder === undefined || player !== 0)
+      this.#inOrder.do(() => this.#sound(pcm16.length >> 1, { pcm16 }, player));
     else this.#encode(this.#frames?.push(fromPcm16(pcm16)) ?? []);
   }
 
@@ -69,16 +76,18 @@ export class FrameWriter {
   /**
    * @param {number} samples
    * @param {{ pcm16: Uint8Array<ArrayBuffer> } | { opus: OpusPacket }} sound
+   * @param {number} [player]
    */
-  #sound(samples, sound) {
-    const offsetSamples = this.#sentSamples;
-    this.#sentSamples += samples;
+  #sound(samples, sound, player = 0) {
+    const offsetSamples = this.#sentSamples.get(player) ?? 0;
+    this.#sentSamples.set(player, offsetSamples + samples);
     this.#push((samples * 1000) / WIRE_RATE, ({ x_seq: sequence, ...numbers }) => {
       if (sequence !== undefined && ('opus' in sound || this.#isBinary)) {
-        return encodeFrame({ kind: 'input', replyNumber: 0, sequence, offsetSamples, ...sound });
+        return encodeFrame({ kind: 'input', replyNumber: player, sequence, offsetSamples, ...sound });
       }
       const event = { type: 'input_audio_buffer.append', audio: 'pcm16' in sound ? toBase64(sound.pcm16) : '' };
-      return JSON.stringify({ ...event, ...(sequence === undefined ? {} : { x_seq: sequence }), ...numbers });
+      const from = player === 0 ? {} : { x_dramatis: { player } };
+      return JSON.stringify({ ...event, ...from, ...(sequence === undefined ? {} : { x_seq: sequence }), ...numbers });
     });
   }
 }

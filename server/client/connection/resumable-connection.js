@@ -161,11 +161,12 @@ export class ResumableConnection {
    * Sends user audio, like `send`.
    *
    * @param {Uint8Array<ArrayBuffer>} pcm16
+   * @param {number} player
    * @returns {boolean}
    */
-  sendAudio(pcm16) {
+  sendAudio(pcm16, player) {
     if (!this.#hasSession) return false;
-    this.#outgoing.sound(pcm16);
+    this.#outgoing.sound(pcm16, player);
     return true;
   }
 

@@ -14,7 +14,7 @@ export class MouthTimeline {
   /** Ascending; a shape holds until the next. `undefined`: only the loudness is known. */
   /** @type {{ from: number, shape: MouthShape | undefined }[]} */
   #shapes = [];
-  /** First sample of which nothing is known. */
+  /** First sample without known shapes. */
   #until = 0;
 
   /** @param {{ from: number, until?: number | undefined, visemes: readonly (readonly [number, Viseme, number?])[] }} told */

@@ -93,7 +93,7 @@ export class HeardLips {
       if (responseIds.includes(responseId)) this.#items.delete(itemId);
   }
 
-  /** At rest if nothing is heard; undefined if the server tells nothing of what is heard. */
+  /** At rest if nothing is heard; undefined if the server has sent no shapes for the audio that is heard. */
   #unknown() {
     return this.#heard === undefined ? REST : undefined;
   }

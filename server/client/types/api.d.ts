@@ -145,6 +145,11 @@ export interface LipSync {
   weightsAt(sample?: number): Partial<Record<Viseme, number>> | undefined;
 }
 
+/** One of several players, who are named with `session.update`: `x_dramatis: {players: [{number, name}]}`. */
+export interface OfPlayer {
+  readonly player?: number | undefined;
+}
+
 /** A conversation with one character. Reconnects automatically when the connection is lost, without missing any events. */
 export interface Talk {
   /** All events in order. Ends when the conversation is over. For a single consumer. */
@@ -166,10 +171,13 @@ export interface Talk {
   readonly mouth: LipSync;
   /** Sends an event, now or after reconnecting. Returns false if there is no session to send it to. */
   send(event: ClientEvent): boolean;
-  /** Sends a text message and requests a reply. Interrupts the current reply, as speech does. */
-  say(text: string): boolean;
-  /** Sends user audio: 16-bit little-endian mono PCM at 24 kHz. */
-  sendAudio(pcm16: ArrayBuffer | ArrayBufferView<ArrayBuffer>): boolean;
+  /** Sends a text message, of a player if there are several, and requests a reply. Interrupts the current reply, as speech does. */
+  say(text: string, by?: OfPlayer): boolean;
+  /**
+   * Sends user audio, of a player if there are several: 16-bit little-endian mono PCM at 24 kHz. With `opus`, the audio
+   * of player 0 is encoded.
+   */
+  sendAudio(pcm16: ArrayBuffer | ArrayBufferView<ArrayBuffer>, by?: OfPlayer): boolean;
   /** Stops the reply and reports to the server how much of it was heard. */
   interrupt(): Promise<void>;
   /** Reports how many samples of a response have been played; for clients that do their own playback. */

@@ -138,7 +138,7 @@ export type ResponseEvent =
       ))
   /** A stage direction, thought or narration, `start_ms` into the item. */
   | Sent<'x_dramatis.cue'>
-  /** An action of the game's offer, at its word; `moments.js` tells when that was heard. */
+  /** An action of the game's offer, at its word; `moments.js` reports when the word was heard. */
   | Sent<'x_dramatis.action'>
   /** Shapes of the mouth, ahead of their sound; `talk.mouth` reads them. */
   | Sent<'x_dramatis.visemes'>
@@ -216,8 +216,10 @@ export type ConversationItemEvent = FromServer &
     | Sent<'x_dramatis.reported'>
     /** A fifth of a limit of the client secret is left. */
     | Sent<'x_dramatis.limit_near'>
-    /** How a character stands with the user has changed; needs `x=relations`. */
+    /** The relation of a character to the user, or to a player, has changed; needs `x=relations`. */
     | Sent<'x_dramatis.relation'>
+    /** The scene is in another section; needs `x=sections`. */
+    | Sent<'x_dramatis.section'>
     /** An action that does not take place, or is to stop. */
     | Sent<'x_dramatis.action_off'>
     | { readonly type: 'error'; readonly error: ServerError }

@@ -28,7 +28,7 @@ export class Link {
   readonly #pool: Pool;
   readonly #closed = new AbortController();
   #isThere = false;
-  /** Counts how often it was lost: work begun before that tells nothing of the database as it is now. */
+  /** Counts how often it was lost: work begun before that says nothing about the present database. */
   #losses = 0;
   #probing: Promise<void> | undefined;
 

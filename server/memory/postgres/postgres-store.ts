@@ -23,7 +23,7 @@ const claimSeconds = 90;
 const copyMs = 3_600_000;
 
 const tables = ['turns', 'facts', 'summaries', 'states'] as const;
-/** Nobody else writes, and what is read is of one moment. */
+/** There are no other writers, and all reads see one snapshot. */
 const lockTables = `LOCK TABLE ${tables.join(', ')}, points IN EXCLUSIVE MODE`;
 
 interface PostgresParts extends Omit<LinkParts, 'open'> {

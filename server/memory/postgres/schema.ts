@@ -77,7 +77,7 @@ export function* migrate(steps = migrations): Steps<{ readonly from: number; rea
   if (worksWith > steps.length)
     throw new MemoryError(
       'memory_unavailable',
-      `The memories in PostgreSQL were written by a newer Dramatis (version ${version}): update this one, or restore an older backup.`,
+      `The memories in PostgreSQL were written by a newer Dramatis (version ${version}). Update Dramatis, or restore an older backup.`,
     );
   if (version >= steps.length) return { from: version, to: version };
   for (const { sql } of steps.slice(version)) for (const statement of sql) yield* run(statement);

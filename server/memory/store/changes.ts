@@ -58,7 +58,7 @@ export function* forgetTurn(bond: MemoryKey, turn: number): Steps<void> {
 export const mostKept = { turns: 10_000, facts: 1_000 } as const;
 
 /**
- * Deletes a user's oldest turns and facts beyond the limits. What a turn told of the user outlives it: its facts and the
+ * Deletes a user's oldest turns and facts beyond the limits. What a turn said about the user is kept longer: its facts and the
  * summary stay. Corrected facts go last.
  */
 export function* forgetOldest({ owner, user, character }: MemoryKey): Steps<void> {

@@ -28,7 +28,7 @@ export type Perform = <Result>(steps: Steps<Result>) => Promise<Result>;
 
 /** A database whose memories can be copied as a whole. */
 export interface Copyable {
-  /** Runs `act` in one transaction, during which nobody else writes; rolls back if it throws. */
+  /** Runs `act` in one transaction without other writers; rolls back if it throws. */
   within<Result>(act: (perform: Perform) => Promise<Result>): Promise<Result>;
 }
 

@@ -41,7 +41,7 @@ export interface SavedUser {
   readonly states: readonly Omit<KeptState, 'at'>[];
 }
 
-/** Keeps a state in place of an earlier one. */
+/** Replaces an earlier state by a new one. */
 export function* keepStateIn(
   { owner, user, character }: MemoryKey,
   { name, value, at }: Omit<KeptState, 'character'>,
@@ -97,7 +97,7 @@ export function* savedIn(person: UserKey, only?: readonly string[]): Steps<Saved
 const pageSize = 100;
 
 /**
- * Puts what was saved in place of all that is kept of a user: what came later is gone. `session`: new, names the loaded
+ * Replaces all data of a user by the save: later data is deleted. `session`: new, names the loaded
  * turns; `at`: time of the loaded states.
  */
 export function* loadIn(
@@ -127,7 +127,8 @@ export function* loadIn(
   }
   const facts = saved.facts.map(({ character, turn, topic, text, at: atMs, corrected }) => {
     const source = turn === null ? null : ids[turn];
-    if (source === undefined) throw new MemoryError('invalid_value', 'A fact of the save has no such turn.');
+    if (source === undefined)
+      throw new MemoryError('invalid_value', 'A fact in the save names a turn that is not in the save.');
     return [owner, user, character, source, topic, text, atMs, corrected];
   });
   yield* insert('facts (owner, "user", character, turn, topic, text, at, corrected)', facts);

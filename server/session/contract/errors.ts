@@ -46,7 +46,23 @@ export const errorTable = {
   ],
   world_full: [
     'invalid_request_error',
-    'The world of the game has reached its limit of objects or of tokens, and was not changed. Take something out of it.',
+    'The world of the game has reached its limit of objects or of tokens, and was not changed. Remove something from it.',
+  ],
+  unknown_trigger: [
+    'invalid_request_error',
+    'The scene has no trigger of this name. The message lists those that it has.',
+  ],
+  trigger_not_open: [
+    'invalid_request_error',
+    'No edge of the present section of the scene waits for this trigger. Send it in a section that has one.',
+  ],
+  unknown_player: [
+    'invalid_request_error',
+    'The session has no player of this number. Name them with `session.update`, in `x_dramatis.players`.',
+  ],
+  not_present: [
+    'invalid_request_error',
+    'A listener or a speaker in `hears` is not present in the session. Name those of its cast by their ids, and `user`.',
   ],
   action_not_found: ['invalid_request_error', 'No recent action has this id.'],
   response_cancel_not_active: [
@@ -134,7 +150,7 @@ export const errorTable = {
   ],
   resume_not_allowed: [
     'authentication_error',
-    'The resume token is of a session of another key, user or character. Open a new session.',
+    'The resume token belongs to a session of another key, user or character. Open a new session.',
   ],
   webrtc_unavailable: [
     'server_error',
@@ -168,12 +184,12 @@ export const errorTable = {
   memory_not_found: ['invalid_request_error', 'This user has no memory with this id. It may have been deleted.'],
   save_invalid: [
     'invalid_request_error',
-    'This is no save of this server, or it was changed. Load it as it was returned, on a server with the same DRAMATIS_SAVE_KEY.',
+    'This is not a save of this server, or it was changed. Load it unchanged, on a server with the same DRAMATIS_SAVE_KEY.',
   ],
   save_too_new: ['invalid_request_error', 'The save was made by a newer version of Dramatis. Update this server.'],
   save_too_large: [
     'invalid_request_error',
-    'More is kept of the user than one save may hold. Erase what the game does not need, or copy the database instead.',
+    'The user has more data than a save may hold. Erase memories that the game does not need, or copy the database instead.',
   ],
   user_not_allowed: [
     'invalid_request_error',
@@ -185,11 +201,11 @@ export const errorTable = {
   ],
   memory_not_stored: [
     'server_error',
-    'What is said cannot be stored at the moment, and may not be remembered. See the server’s log.',
+    'The conversation cannot be stored at the moment, and may not be remembered. See the server’s log.',
   ],
-  report_not_stored: ['server_error', 'What was reported cannot be stored at the moment. See the server’s log.'],
+  report_not_stored: ['server_error', 'Reports cannot be stored at the moment. See the server’s log.'],
   reports_off: ['invalid_request_error', 'This server keeps no reports. Enable them with DRAMATIS_REPORTS.'],
-  too_many_reports: ['rate_limit_error', 'The session has reported as often as it may. Open another one.'],
+  too_many_reports: ['rate_limit_error', 'The session has sent its maximum number of reports. Open another session.'],
   model_unknown: ['server_error', 'The model does not exist. `dramatis models list` lists them.'],
   model_not_published: ['server_error', 'These weights are not published. The message says what to do instead.'],
   model_catalogue_invalid: ['server_error', 'The model catalogue is invalid. The message names the faulty entry.'],

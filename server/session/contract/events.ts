@@ -2,26 +2,25 @@ import type { Feelings } from '../../../agents/feelings.ts';
 import type { Violation } from '../../../agents/violation.ts';
 import type { Unclear } from '../../../voices/recognizer.ts';
 import type { MouthMovement, TimedWord } from '../../../voices/synthesizer.ts';
+import type { StoryPlace } from '../../../agents/scene/sections.ts';
 import type { Sampling } from '../../../agents/chat.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { WorldChange } from '../../../agents/surroundings.ts';
 import type { Felt } from '../../../characters/emotion.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Cast, RestOfPhrase, ScriptPhrase } from './responder.ts';
-import type { CallItem, Item, MessageItem, PlacedCue } from './item.ts';
-import type { Report, ReportedWords } from './report.ts';
-import type { RelationChange } from './saved-state.ts';
-import type { SessionSettings } from './settings.ts';
+import type { CallItem, Item, MessageItem, PlacedCue, Report, ReportedWords } from './item.ts';
+import type { RelationChange, SessionSettings } from './settings.ts';
 import type { Latency } from './turn-timings.ts';
 
 /**
- * A client's command to a session, in whatever dialect it was sent. `ref` is the client's own name for the request;
+ * A client's command to a session, independent of the wire dialect. `ref` is the client's own name for the request;
  * `sequence` is the number of its message, if the session is to mark what the client need not send again.
  */
 export type SessionCommand = { readonly ref?: string; readonly sequence?: number } &
-  /** Mono, at a rate that may change between commands. `samples` may be overwritten afterwards. */
+  /** Mono, at a rate that may change between commands. `samples` may be overwritten afterwards; `player`: 0 unless given. */
   (
-    | { readonly type: 'audio'; readonly samples: Float32Array; readonly sampleRate: number }
+    | { readonly type: 'audio'; readonly samples: Float32Array; readonly sampleRate: number; readonly player?: number }
     | { readonly type: 'audio-commit' }
     | { readonly type: 'audio-clear' }
     /** `echo` is returned in `updated`, untouched. `cast`: new participants; a running reply stops. */
@@ -41,6 +40,8 @@ export type SessionCommand = { readonly ref?: string; readonly sequence?: number
     | ({ readonly type: 'world' } & WorldMessage)
     | ({ readonly type: 'action-done' } & ActionOutcome)
     | ({ readonly type: 'report' } & Report)
+    /** An event of the game that may lead the scene into another section; `given`: its values, by name. */
+    | { readonly type: 'trigger'; readonly name: string; readonly given: Readonly<Record<string, string>> }
     /** A message that could not be decoded; the session reports it in its place among the other commands. */
     | { readonly type: 'reject'; readonly problem: Problem }
   );
@@ -55,7 +56,7 @@ export interface WorldMessage {
   readonly respond: Respond;
 }
 
-/** What became of an action, as the game tells it. */
+/** Outcome of an action, as the game reports it. */
 export interface ActionOutcome {
   readonly actionId: string;
   readonly outcome: 'done' | 'failed' | 'refused' | 'cancelled';
@@ -124,7 +125,7 @@ export interface ReplyEnd {
   readonly status: ReplyStatus;
   readonly reason?: ReplyReason;
   readonly problem?: Problem;
-  /** The chat model or other source that made the reply; `because` is set if it stands in for one that failed. */
+  /** The chat model or other source that made the reply; `because` is set if it replaces one that failed. */
   readonly replySource?: { readonly name: string; readonly because?: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
   /** Feelings of the speaker at the end: whole numbers from 0 to 10. */
@@ -158,7 +159,7 @@ export type RepeatedRequest = Pick<ReplyRequest, 'scene' | 'speaks' | 'maxTokens
 };
 
 /**
- * Everything that a session tells its client. For every `reply-started` there is exactly one `reply-ended`, and nothing
+ * Everything that a session sends to its client. For every `reply-started` there is exactly one `reply-ended`, and nothing
  * after it; for every `reply-item` one `reply-item-ended` before that. Two marks, if the client's messages are
  * numbered: the message `taken` is done by this event; nothing up to the message `kept` is needed again.
  */
@@ -189,7 +190,7 @@ export type SessionEvent = { readonly taken?: number; readonly kept?: number } &
       readonly unclear?: Unclear;
     }
   | { readonly type: 'transcript-failed'; readonly itemId: string; readonly problem: Problem }
-  /** A transcript that the client does not want to be told. */
+  /** A transcript that is not sent to the client. */
   | { readonly type: 'understood'; readonly itemId: string; readonly text: string }
   /** Nothing but its marks. */
   | { readonly type: 'marked' }
@@ -255,14 +256,16 @@ export type SessionEvent = { readonly taken?: number; readonly kept?: number } &
   | ({ readonly type: 'world-taken'; readonly change: WorldChange } & WorldTaken)
   /** The client reports something that was said; `said`: that, and what was said before it. */
   | ({ readonly type: 'reported'; readonly said: readonly ReportedWords[] } & Report)
-  /** A character stands with the user otherwise than before; `value`: -100 to 100. */
+  /** The relation of a character to the user, or to a player, has changed; `value`: -100 to 100. */
   | ({ readonly type: 'relation' } & RelationChange)
-  /** An action that was told does not take place, or is to stop. */
+  /** The scene is in another section. `because`: the edge that was taken, or `restored`. */
+  | ({ readonly type: 'section'; readonly from: string; readonly because: string } & StoryPlace)
+  /** An action that was sent does not take place, or is to stop. */
   | { readonly type: 'action-off'; readonly actionId: string; readonly because: 'unheard' | 'barge_in' }
   | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string }
 );
 
-/** What a game is told of its change of the world. */
+/** The answer to a game's change of the world. */
 export interface WorldTaken {
   readonly id: string | undefined;
   /** Counts the changes of the session. */
@@ -272,7 +275,7 @@ export interface WorldTaken {
   readonly tokensLeft: number;
   /** Old events that made way for new ones. */
   readonly droppedEvents: number;
-  /** What is done, where the wish cannot be followed: after the user, or after what the character is saying. */
+  /** What is done if the wish cannot be followed: after the user, or after the character's present words. */
   readonly respond: Respond | 'after_user' | 'after_reply';
 }
 
@@ -281,7 +284,7 @@ export interface SpokenPhrase extends ScriptPhrase {
   readonly fromMs: number;
 }
 
-/** Movement of the mouth in a stretch of a reply, told before its first sample; `level`: only the loudness is known. */
+/** Movement of the mouth in a stretch of a reply, sent before its first sample; `level`: only the loudness is known. */
 export interface MouthSpan extends Pick<MouthMovement, 'visemes' | 'phones'> {
   readonly basis: MouthMovement['basis'] | 'level';
   /** Milliseconds from the start of the reply, with what was said twice. */

@@ -60,7 +60,9 @@ export interface MessageItem extends BaseItem {
   readonly intensity?: number | undefined;
   /** The participant that speaks, in a scene. */
   readonly speaker?: Speaker | undefined;
-  /** Stage directions: what the character did and thought meanwhile. */
+  /** Clarity with which those heard it that did not hear every word, by id; see `agents/scene/hearing.ts`. */
+  heardBy?: Readonly<Record<string, number>> | undefined;
+  /** Stage directions: what the character did and thought while it spoke. */
   cues?: PlacedCue[];
   readonly content: (SpokenContent | WrittenContent | OpaqueContent)[];
 }
@@ -269,4 +271,18 @@ export class WaitingCues {
     const due = this.#waiting.splice(0, count < 0 ? this.#waiting.length : count);
     return due.map(({ kind, text }) => ({ kind, text, startMs }));
   }
+}
+
+/** What a client reports of a conversation. */
+export interface Report {
+  readonly itemId: string;
+  readonly reason?: string | undefined;
+  readonly note?: string | undefined;
+}
+
+/** Words of a report. `by`: id of the character, in a scene. */
+export interface ReportedWords {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly by: string | undefined;
+  readonly text: string;
 }

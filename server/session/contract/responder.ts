@@ -1,4 +1,6 @@
 import type { CharacterAgent, Circumstance, Cost, ReplyPart, Situation } from '../../../agents/agent.ts';
+import type { StoryPlace } from '../../../agents/scene/sections.ts';
+import type { Section } from '../../../characters/scene.ts';
 import type { Feelings } from '../../../agents/feelings.ts';
 import type { Message, Sampling } from '../../../agents/chat.ts';
 import type { RecipeName } from '../../../agents/recipe-names.ts';
@@ -22,6 +24,8 @@ export type SpokenPart =
   | { readonly type: 'speaker'; readonly speaker: Speaker }
   /** The scene is over: no participant has anything more to say. */
   | { readonly type: 'scene-end' }
+  /** A condition has led the scene from the section `from` on: the edge that says `on`. */
+  | { readonly type: 'section'; readonly from: string; readonly on: string }
   /** The participants wait for the user, who is to speak next. */
   | { readonly type: 'users-turn' }
   | ({ readonly type: 'text' } & FeltPhrase)
@@ -50,6 +54,8 @@ export interface ReplyOptions extends CallOptions {
   readonly passesUser?: boolean;
   /** Returns the feelings of one participant, for scenes in which the speaker is chosen later. */
   readonly feelingsOf?: (id: string) => Feelings;
+  /** The section of the scene; absent if it has none. */
+  readonly story?: StoryPlace | undefined;
   readonly sampling?: Sampling;
   /** Called with the cost of the reply so far. */
   readonly onCost?: (cost: Cost) => void;
@@ -67,7 +73,7 @@ export interface ReplyOptions extends CallOptions {
   readonly toolbox?: Toolbox;
   /** Settles when a speculative reply is wanted; absent if the reply is wanted in any case. */
   readonly confirmed?: Promise<void> | undefined;
-  /** Puts another agent in place of the character's, such as one that watches it. Omni models do not answer then. */
+  /** Replaces the character's agent, for example by one that checks it. Omni models do not answer then. */
   readonly through?: ((agent: CharacterAgent) => CharacterAgent) | undefined;
   readonly trace: TurnTimings;
   readonly onSpeech?: (ms: number) => void;
@@ -103,12 +109,14 @@ export interface Cast {
   readonly bargeInMs: number;
   /** How long the user may talk until the next pause brings a backchannel by the character; absent: never. */
   readonly nodEveryMs?: number;
-  /** Id of the character, if it is alone. */
+  /** Id of the character, if there is only one. */
   readonly id?: string;
-  /** Axes on which the characters stand with the user, by id; absent if no card names any. */
+  /** Axes of the characters' relations to the user, by id; absent if no card names any. */
   readonly axes?: Readonly<Record<string, readonly RelationAxis[]>>;
   /** The characters of a scene, each with feelings of its own. */
   readonly speakers?: readonly Speaker[];
+  /** The sections of a scene; absent if it has none. */
+  readonly sections?: readonly Section[];
 }
 
 /** A phrase on its way to the synthesizer, with its emotion. */

@@ -1,8 +1,13 @@
+import type { Feelings } from '../../../agents/feelings.ts';
+import type { StoryPlace } from '../../../agents/scene/sections.ts';
+import type { WorldChange } from '../../../agents/surroundings.ts';
 import type { RecipeName } from '../../../agents/recipe-names.ts';
 import type { OfferedAction } from '../../../agents/output/offered-actions.ts';
 import type { Sampling } from '../../../agents/chat.ts';
+import type { Hears } from '../../../agents/scene/hearing.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { EndpointingTimeouts } from '../../../voices/turn-detector.ts';
+import type { Speaker } from './item.ts';
 
 /** Behaviour of a session, apart from which characters speak in it. Defaults come from the character's temperament. */
 export interface SessionSettings {
@@ -20,7 +25,7 @@ export interface SessionSettings {
   readonly speed: number;
   /** Upper bound of tokens for one reply; absent: the LLM's own. */
   readonly maxTokens?: number;
-  /** Prompt recipe that tells the model whom to play; absent: the server's default. */
+  /** Prompt recipe for the LLM that plays the character; absent: the server's default. */
   readonly recipe?: RecipeName;
   /** Tools that the character may call; absent: none. */
   readonly toolbox?: Toolbox;
@@ -28,6 +33,21 @@ export interface SessionSettings {
   readonly sampling?: Sampling;
   /** Actions that the game offers to the characters; absent: none. */
   readonly actions?: readonly OfferedAction[];
+  /** Several players, each with audio of its own; absent: one. */
+  readonly players?: readonly Player[];
+  /** How well the characters hear each other and the user; absent: every word. */
+  readonly hears?: Hears;
+}
+
+/** A player of a game with several. `number`: names its audio, from 0 to 65,535. */
+export interface Player {
+  readonly number: number;
+  readonly name: string;
+}
+
+/** Returns a player as the speaker of its items. */
+export function speakerOf({ number, name }: Player): Speaker {
+  return { id: `player-${number}`, name };
 }
 
 /** How the server detects the user's turns. */
@@ -87,4 +107,31 @@ export function bargeInMs(turnTaking: TurnTaking): number {
  */
 export function backchannelEveryMs({ backchannels }: TurnTaking): number | undefined {
   return backchannels === 0 ? undefined : Math.round(3_000 / backchannels);
+}
+
+/** State of earlier sessions with a user, with which a session continues. */
+export interface SavedState {
+  /** By id of the participant; the id is empty if there is only one character. */
+  readonly feelings?: Readonly<Record<string, Feelings>> | undefined;
+  readonly world?: WorldChange | undefined;
+  /** The section of the scene. */
+  readonly story?: StoryPlace | undefined;
+  /** Relations to the user. */
+  readonly relations?: RelationValues | undefined;
+  /** Relations to players, by id of the player as a speaker. */
+  readonly relationsWith?: Readonly<Record<string, RelationValues>> | undefined;
+}
+
+/** By id of the character, then by axis. */
+export type RelationValues = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/** A relation of a character that has moved; `value`: -100 to 100. */
+export interface RelationChange {
+  readonly character: string;
+  /** `user`, or the id of a player as a speaker. */
+  readonly with: string;
+  readonly axis: string;
+  readonly value: number;
+  readonly change: number;
+  readonly because: string;
 }

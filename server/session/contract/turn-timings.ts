@@ -83,7 +83,7 @@ export class TurnTimings {
     if (!this.#marks.has(stage)) this.#marks.set(stage, this.#clock.now());
   }
 
-  /** Marks the reply as heard since `agoMs`; not before it was sent, whatever the client reports. */
+  /** Marks the reply as heard since `agoMs`; not before it was sent, even if the client reports that. */
   heardSince(agoMs: number): void {
     const sentMs = this.#marks.get('first_audio') ?? -Infinity;
     if (!this.#marks.has('heard')) this.#marks.set('heard', Math.max(sentMs, this.#clock.now() - agoMs));
@@ -171,7 +171,7 @@ export const latencyComponents = [
 ] as const;
 export type LatencyComponent = (typeof latencyComponents)[number];
 
-/** Milliseconds of each component, to a tenth; null for those that had no part in the turn. */
+/** Milliseconds of each component, to a tenth; null for those that took no time in the turn. */
 export type LatencyBreakdown = Readonly<Record<LatencyComponent, number | null>>;
 
 /**

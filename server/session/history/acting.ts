@@ -14,7 +14,7 @@ import type { MessageItem, PlacedAction, PlacedCue, Speaker } from '../contract/
 import type { SessionContext } from './context.ts';
 import { SessionWorld } from './session-world.ts';
 
-/** How long after an action was told its outcome is waited for. */
+/** How long the outcome of an action is waited for after the action was sent. */
 const outcomeMs = 30_000;
 /** How long after a cut the client may still report how much it heard, before what it did not hear is withdrawn. */
 const reportMs = 600;
@@ -23,10 +23,10 @@ const autoEveryMs = 10_000;
 /** Actions and messages of the client that are remembered by their ids. */
 const remembered = 64;
 
-/** Who speaks: the user, or a character; `free` if nobody does and nobody is about to. */
+/** Who speaks: the user, or a character; `free` if none speaks or is about to. */
 export type Floor = 'user' | 'character' | 'free';
 
-/** Something that is due later, in its place in the session's queue. */
+/** A later action, with its place in the session's queue. */
 export interface ActingInput {
   readonly type: 'due';
   readonly run: () => void;
@@ -46,7 +46,7 @@ interface ActingReply {
   readonly item: MessageItem | undefined;
 }
 
-/** An action that the client was told of. `off`: withdrawn. */
+/** An action that was sent to the client. `off`: withdrawn. */
 interface Act {
   readonly action: PlacedAction;
   readonly item: MessageItem | undefined;
@@ -83,7 +83,7 @@ export class Acting {
     for (const stop of this.#timers) stop();
   }
 
-  /** Continues with a world of which the character has been told before. */
+  /** Continues with a world that the character already knows. */
   restore(saved: WorldChange): WorldTaken & { readonly change: WorldChange } {
     const taken = this.world.restore(saved);
     this.#known = this.world.latest;
@@ -102,7 +102,7 @@ export class Acting {
     return this.#tell(change, told);
   }
 
-  /** Takes what became of an action: it joins the events of the world. */
+  /** Takes the outcome of an action: it joins the events of the world. */
   done({ actionId, outcome, note = '', respond }: ActionOutcome, floor: Floor): Problem | undefined {
     const act = this.#acts.get(actionId);
     if (act === undefined) return { code: 'action_not_found', message: 'No recent action has this id.' };
@@ -165,8 +165,8 @@ export class Acting {
   }
 
   /**
-   * Returns the directions of a reply that are told now, those that name an action on offer as that. `endMs`: all of the
-   * reply has been sent, so actions at its end are told too.
+   * Returns the directions of a reply that are sent now; if one names an offered action, as an action. `endMs`: all of the
+   * reply has been sent, so actions at its end are sent too.
    */
   act(reply: ActingReply, cues: readonly PlacedCue[], endMs?: number): PlacedCue[] {
     const now: PlacedCue[] = [];
@@ -227,7 +227,7 @@ export class Acting {
     return { ...cue, text: toldAction(cue.text, chosen, known?.name ?? target), action };
   }
 
-  /** Remembers an action that the client is about to be told. */
+  /** Remembers an action that is about to be sent to the client. */
   #tellLater(cue: PlacedCue, offer: OfferedAction | undefined, { item }: ActingReply): PlacedCue {
     const { action } = cue;
     if (action === undefined) return cue;
@@ -269,7 +269,7 @@ export class Acting {
     this.#context.emit({ type: 'action-off', actionId: id, because });
   }
 
-  /** Notes how the character is to react, and returns what comes of it. */
+  /** Notes how the character must react, and returns the consequence. */
   #wish(respond: Respond, floor: Floor): WorldTaken['respond'] {
     const nowMs = this.#context.clock.now();
     if (respond === 'silent' || (respond === 'auto' && nowMs < this.#mayActFromMs)) return 'silent';

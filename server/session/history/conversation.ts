@@ -1,6 +1,9 @@
+import type { Message } from '../../../agents/chat.ts';
 import { endsSentence } from '../../../agents/output/emotion-tags.ts';
 import type { TimedWord } from '../../../voices/synthesizer.ts';
 import {
+  type CallItem,
+  type PlacedCue,
   type SpokenContent,
   type Repeat,
   type MessageItem,
@@ -10,7 +13,6 @@ import {
   lengthOf,
   textOf,
 } from '../contract/item.ts';
-import type { Problem, SessionCommand, SessionEvent } from '../contract/events.ts';
 
 /** Total size of the pictures kept for `retrieve`: one of the largest that a client may send. */
 const keptPictureCharacters = 16 * 1024 * 1024;
@@ -27,6 +29,8 @@ export class Conversation {
   readonly keptAudioMs: number;
   /** Parts before truncation: the client may report the exact position after the server had to guess it. */
   readonly #uncut = new WeakMap<SpokenContent, SpokenContent>();
+  /** Returns how the listeners hear what is said now; undefined if all hear every word. */
+  heardBy: ((item: MessageItem) => MessageItem['heardBy']) | undefined;
   /** Called when a spoken item was truncated, perhaps again; `isFinal`: as the client says. */
   onCut: ((item: MessageItem, isFinal: boolean) => void) | undefined;
 
@@ -64,6 +68,8 @@ export class Conversation {
   /** Inserts after the item `after`, at the front for `root`, at the end by default. Returns the id before it. */
   insert(item: Item, after?: string): string | null {
     const place = after === undefined ? this.#items.length : after === 'root' ? 0 : this.#placeOf(after) + 1;
+    const heardBy = item.type === 'message' ? this.heardBy?.(item) : undefined;
+    if (item.type === 'message' && heardBy !== undefined) item.heardBy = heardBy;
     this.#items.splice(place, 0, item);
     this.#byId.set(item.id, item);
     // What a reply says is known by the time that the next item comes.
@@ -178,94 +184,71 @@ function cutAudio(blocks: readonly Int16Array[], samples: number): Int16Array[] 
   return kept;
 }
 
-export type ItemCommand = Extract<SessionCommand, { readonly type: `item-${string}` }>;
-type Emit = (event: SessionEvent) => void;
-
-/** Most items in a conversation; the oldest are not dropped silently, as clients refer to them by id. */
-const maxItems = 10_000;
+const noResultYet = 'There is no result yet.';
 
 /**
- * Most text of a conversation, in characters: at least forty hours of talk. Beyond it the client can add nothing and
- * ask for no reply; speech continues, because it comes no faster than it is spoken.
+ * Builds the history for the LLM: oldest first, without messages that have no words. A tool call is directly before
+ * its result. A call without a result says so, so that it is not repeated; a result without its call is left out.
  */
-const maxCharacters = 4 * 1024 * 1024;
-
-/** Returns a problem if a conversation holds so much text that nothing may be added to it. */
-export function fullProblem({ items, characters }: Conversation, added = 0): Problem | undefined {
-  const limit =
-    items.length >= maxItems
-      ? `${maxItems} items`
-      : characters + added > maxCharacters
-        ? `${maxCharacters / 2 ** 20} Mi characters`
-        : undefined;
-  if (limit === undefined) return undefined;
-  return {
-    code: 'conversation_full',
-    message: `The conversation has reached its limit of ${limit}. Delete some items.`,
+export function messagesOf(items: readonly Item[]): Message[] {
+  const outputs = new Map(items.flatMap((item) => (item.type === 'call-output' ? [[item.callId, item.output]] : [])));
+  const messages: Message[] = [];
+  let calls: CallItem[] = [];
+  const closeCalls = (): void => {
+    if (calls.length > 0) messages.push(...answered(calls, outputs));
+    calls = [];
   };
-}
-
-/** Carries out a client's command on an item, or reports why it cannot be carried out. Returns true if it was. */
-export function changeItems(command: ItemCommand, conversation: Conversation, emit: Emit): boolean {
-  const problem = command.type === 'item-add' ? add(command, conversation, emit) : change(command, conversation, emit);
-  if (problem === undefined) return true;
-  emit({ type: 'problem', problem, ...(command.ref === undefined ? {} : { ref: command.ref }) });
-  return false;
-}
-
-function add(
-  command: Extract<ItemCommand, { type: 'item-add' }>,
-  conversation: Conversation,
-  emit: Emit,
-): Problem | undefined {
-  const { item, after } = command;
-  if (conversation.get(item.id) !== undefined) {
-    return { code: 'item_exists', message: `An item with the id "${item.id}" already exists.`, param: 'item.id' };
+  for (const item of items) {
+    // Adjacent calls were made at once.
+    if (item.type === 'call') calls.push(item);
+    else if (item.type !== 'opaque') closeCalls();
+    if (item.type !== 'message') continue;
+    const text = textOf(item);
+    if (text === '') continue;
+    const { role, speaker } = item;
+    const heard = item.heardBy && { heardBy: item.heardBy };
+    if (role === 'user') messages.push({ role, text, ...(speaker && { by: speaker.name }), ...heard });
+    else if (role === 'system') messages.push({ role, text });
+    else messages.push({ role, ...(speaker && { name: speaker.name }), text: actedText(item, text), ...heard });
   }
-  if (after !== undefined && after !== 'root' && conversation.get(after) === undefined)
-    return notFound(after, 'previous_item_id');
-  const full = fullProblem(conversation, charactersOf(item));
-  if (full !== undefined) return full;
-  emit({ type: 'item-added', item, previousItemId: conversation.insert(item, after) });
-  return undefined;
+  closeCalls();
+  return messages;
 }
 
-function change(
-  command: Exclude<ItemCommand, { type: 'item-add' }>,
-  conversation: Conversation,
-  emit: Emit,
-): Problem | undefined {
-  const item = conversation.get(command.id);
-  if (command.type === 'item-retrieve') {
-    if (item === undefined) return { ...notFound(command.id, 'item_id'), code: 'item_retrieve_invalid_item_id' };
-    emit({ type: 'item-retrieved', item });
-    return undefined;
+function answered(calls: readonly CallItem[], outputs: ReadonlyMap<string, string>): Message[] {
+  return [
+    {
+      role: 'assistant',
+      text: '',
+      calls: calls.map(({ callId, name, arguments: text }) => ({ callId, name, arguments: text })),
+    },
+    ...calls.map(({ callId }): Message => ({ role: 'tool', callId, text: outputs.get(callId) ?? noResultYet })),
+  ];
+}
+
+/**
+ * Returns the text of a character's message as a chat model reads it: its actions in the game stand where they took
+ * place; in a scene, all actions, which the others saw, stand before the words, which they heard.
+ */
+function actedText(item: MessageItem, text: string): string {
+  const seen = (item.cues ?? []).filter(({ kind, action }) => kind === 'action' && action?.isOff !== true);
+  const part = item.content[0];
+  const words = part?.type === 'audio' && item.content.length === 1 ? part.words : [];
+  const isPlaced = ({ action, startMs }: PlacedCue): boolean =>
+    action !== undefined && (words[0]?.startMs ?? 0) < startMs;
+  const first = seen.filter((cue) => !isPlaced(cue) && (cue.action ?? item.speaker) !== undefined);
+  const placed = seen.filter(isPlaced);
+  if (placed.length === 0) return [...first.map(writtenCue), text].join(' ');
+  let told = '';
+  for (const word of words) {
+    for (const cue of placed.splice(0, placed.filter(({ startMs }) => startMs <= word.startMs).length))
+      told = `${told.trimEnd()} ${writtenCue(cue)} `;
+    told += word.text;
   }
-  if (item === undefined) return notFound(command.id, 'item_id');
-  if (command.type === 'item-truncate') return truncate(command, item, conversation, emit);
-  conversation.delete(item.id);
-  emit({ type: 'item-deleted', itemId: item.id });
-  return undefined;
+  const dash = text.endsWith('—') && !told.trimEnd().endsWith('—') ? '—' : '';
+  return [...first.map(writtenCue), told.trim() + dash, ...placed.map(writtenCue)].join(' ');
 }
 
-/** Truncates an item to what the client heard; a length beyond the end leaves everything. */
-function truncate(
-  { contentIndex, heardMs }: Extract<ItemCommand, { type: 'item-truncate' }>,
-  item: Item,
-  conversation: Conversation,
-  emit: Emit,
-): Problem | undefined {
-  const spoken = item.type === 'message' && item.role === 'assistant' ? item : undefined;
-  if (spoken?.content[contentIndex]?.type !== 'audio') {
-    const message = 'Only audio content of an assistant item can be truncated.';
-    const isOther = spoken?.content.some((part) => part.type === 'audio') === true;
-    return { code: 'item_not_spoken', message, param: isOther ? 'content_index' : 'item_id' };
-  }
-  const leftMs = conversation.truncate(spoken, heardMs, contentIndex, true);
-  emit({ type: 'item-truncated', itemId: item.id, contentIndex, heardMs: leftMs });
-  return undefined;
-}
-
-function notFound(id: string, param: string): Problem {
-  return { code: 'item_not_found', message: `There is no item with the id "${id.slice(0, 64)}".`, param };
+function writtenCue({ text, action }: PlacedCue): string {
+  return `(${action?.written ?? text})`;
 }

@@ -1,9 +1,14 @@
-import { estimateTokens } from '../../../agents/llm/token-estimate.ts';
+import { estimateShare } from '../../../agents/llm/token-estimate.ts';
 import type { WorldChange, WorldEvent, WorldObject } from '../../../agents/surroundings.ts';
 import type { Problem } from '../contract/events.ts';
 
 /** Most of the world in a prompt, in estimated tokens. */
 const mostTokens = 2_048;
+/**
+ * Tokens of a world by the tokens that its letters would be: names, numbers and lists are cut finer than prose (a fifth
+ * more by Llama's tokenizer), and the heading and the turn before are read again, too. So the limit holds for both.
+ */
+const tokensPerEstimate = 1.3;
 const mostObjects = 200;
 const mostEvents = 20;
 
@@ -21,7 +26,7 @@ export interface TakenChange {
 }
 
 /**
- * The world of a client's game as it stands: states, objects, events. One change is taken whole or not at all, and what
+ * The present world of a client's game: states, objects, events. A change is applied completely or not at all, and what
  * a character reads of it is bounded; old events make way for new ones.
  */
 export class SessionWorld {
@@ -79,7 +84,7 @@ export class SessionWorld {
     return { revision: this.#revision, tokens, tokensLeft: mostTokens - tokens, droppedEvents };
   }
 
-  /** Goes on with a world of an earlier session, beneath what this one has by now. Returns what that has added. */
+  /** Continues with a world of an earlier session, below the entries of this one. Returns the entries that were added. */
   restore(saved: WorldChange): TakenChange & { readonly change: WorldChange } {
     const { events: _told, ...now } = this.asChange();
     const change = {
@@ -102,7 +107,7 @@ export class SessionWorld {
     };
   }
 
-  /** Returns what a character knows of it, one fact a line; `since`: number of the last event that is no news. */
+  /** Returns what a character knows of it, one fact a line; `since`: number of the last event that is already known. */
   factsFor(characterId: string, since: number): string[] {
     const events = this.#events.filter((event) => isSeenBy(event, characterId));
     return [
@@ -149,7 +154,7 @@ function eventLine({ text }: WorldEvent): string {
 }
 
 function tokensOf(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + estimateTokens(`- ${line}\n`), 0);
+  return Math.ceil(lines.reduce((sum, line) => sum + tokensPerEstimate * estimateShare(`- ${line}\n`), 0));
 }
 
 function onOneLine(text: string): string {
@@ -157,6 +162,6 @@ function onOneLine(text: string): string {
 }
 
 function full(limit: string): Problem {
-  const message = `The world has reached its limit of ${limit}. Take something out of it, or describe it in fewer words.`;
+  const message = `The world has reached its limit of ${limit}. Remove something from it, or describe it in fewer words.`;
   return { code: 'world_full', message };
 }

@@ -1,9 +1,8 @@
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { soundToHear, userMessage, type Item, type SpokenContent } from '../contract/item.ts';
-import type { VadWindow } from './microphone.ts';
-import { isBackchannelReply, isOwnVoice, languagesOf, overlapKindOf } from './overlap-classifier.ts';
 import {
+  type VadWindow,
   type OverlapKind,
   recognitionProblem,
   Utterance,
@@ -12,8 +11,9 @@ import {
   type Understood,
   type ListeningInput,
 } from './utterance.ts';
+import { isBackchannelReply, isOwnVoice, languagesOf, overlapKindOf } from './overlap-classifier.ts';
 import type { SessionContext } from '../history/context.ts';
-import { PreRoll } from './pre-roll.ts';
+import { PreRoll } from '../../../voices/dsp/pre-roll.ts';
 import { TurnTimings } from '../contract/turn-timings.ts';
 
 /** Longest utterance that is recognized; audio after that is dropped. */
@@ -165,7 +165,7 @@ export class Listening {
     const endpointing = this.#context.settings().turnDetection === null ? undefined : audio;
     utterance.trace.speechEnded(spoke ? this.#lastVoicedArrivalMs : this.#context.clock.now(), endpointing);
     utterance.trace.mark('endpoint');
-    utterance.item = { ...userMessage(utterance.id), content: [utterance.content] };
+    utterance.item = { ...userMessage(utterance.id), ...this.#context.player?.(), content: [utterance.content] };
     const { conversation, emit } = this.#context;
     const previousItemId = conversation.insert(utterance.item);
     conversation.forgetOldMedia();

@@ -2,7 +2,7 @@ import type { SessionCommand, SessionEvent } from '../contract/events.ts';
 import { soundToHear } from '../contract/item.ts';
 import type { Listening } from './listening.ts';
 
-/** Audio after which the mark is told again while nothing else happens. */
+/** Audio after which the mark is sent again if nothing else happens. */
 const tellEveryMs = 1_000;
 
 /** Events after which audio that was needed is not needed any more. */
@@ -16,14 +16,14 @@ const settling: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']
 ]);
 
 /**
- * Marks what has become of the client's numbered messages, on the events that they lead to: `taken`, done and not to be
+ * Marks the state of the client's numbered messages on the events that they cause: `taken`, processed and not to be
  * repeated; `kept`, not needed again, because nothing up to it holds audio whose outcome is unknown.
  */
 export class MessageMarks {
   readonly #listening: Pick<Listening, 'heardMs' | 'neededFromMs' | 'waiting'>;
   /** Messages that have been processed and may be needed again, each with the audio time by then. */
   readonly #waiting: { readonly sequence: number; readonly endMs: number }[] = [];
-  /** The message that is being obeyed, until an event has told it. */
+  /** The message that is being processed, until an event has reported it. */
   #taken: number | undefined;
   #last = 0;
   #toldAtMs = 0;
@@ -43,7 +43,7 @@ export class MessageMarks {
     this.#note(upTo);
   }
 
-  /** Returns true if the marks are to be told now, although no event brings them. */
+  /** Returns true if the marks must be sent now, although no event carries them. */
   get isDue(): boolean {
     if (this.#taken !== undefined) return true;
     const [first] = this.#waiting;
@@ -67,7 +67,7 @@ export class MessageMarks {
     this.#waiting.push({ sequence, endMs: this.#listening.heardMs });
   }
 
-  /** Returns the last message with audio before what is needed only; undefined if it was told before. */
+  /** Returns the last message with audio before what is needed only; undefined if it was sent before. */
   #keep(): number | undefined {
     const { neededFromMs } = this.#listening;
     const after = this.#waiting.findIndex(({ endMs }) => endMs > neededFromMs);

@@ -1,32 +1,12 @@
-import type { AudioFrame } from '../../../voices/audio.ts';
 import { Resampler } from '../../../voices/dsp/resampler.ts';
-import { createVadHysteresis, type SpeechEdge, type VadHysteresis } from '../../../voices/dsp/vad-hysteresis.ts';
+import { createVadHysteresis, type VadHysteresis } from '../../../voices/dsp/vad-hysteresis.ts';
 import { Queue } from '../../../voices/runtime/streams.ts';
 import type { Vad, VadStream } from '../../../voices/vad.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { SessionCommand } from '../contract/events.ts';
 import type { TurnDetection } from '../contract/settings.ts';
 import { Silence, type ProbeLine } from './silence.ts';
-
-/** A command as it enters a session, with the wall time of its arrival. */
-export interface Inbound {
-  readonly command: SessionCommand;
-  readonly arrivedMs: number;
-}
-
-/** One window of the user's audio, with the VAD's result. */
-export interface VadWindow {
-  readonly type: 'heard';
-  /** Its samples are overwritten once it has been processed. */
-  readonly frame: AudioFrame;
-  readonly voiced: boolean;
-  readonly edge: SpeechEdge | undefined;
-  readonly arrivedMs: number;
-  /** The client's last numbered message whose audio ends before this window does. */
-  readonly upTo?: number | undefined;
-  /** Set if the VAD failed on this window, which then counts as silence. */
-  readonly failure: unknown;
-}
+import type { Inbound, VadWindow } from './utterance.ts';
 
 const tickMs = 100;
 
@@ -37,7 +17,7 @@ interface MicrophoneParts {
   readonly turnDetection: TurnDetection | null;
   /** Returns true if the turn machine waits for audio; called at every tick. */
   readonly missesSound: () => boolean;
-  /** Tests whether what the client sends gets through. */
+  /** Tests if data of the client arrives. */
   readonly probeLine: ProbeLine | undefined;
 }
 
@@ -286,7 +266,7 @@ class VadSegmenter {
   }
 
   #open(speaking: boolean): VadHysteresis {
-    // Under push to talk this only tells what is voiced, and ends no turn.
+    // Under push to talk this only marks voiced audio, and ends no turn.
     this.#threshold = this.#detection?.threshold ?? 0.5;
     return createVadHysteresis({
       threshold: this.#threshold,

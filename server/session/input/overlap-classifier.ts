@@ -52,7 +52,7 @@ interface OverlapTranscript {
   readonly languages: readonly string[];
   /** 0 to 1; absent if the recognizer gives none. */
   readonly confidence?: number | undefined;
-  /** True if it is a voice, whatever the words. */
+  /** True if it is a voice, for any words. */
   readonly isVoice: boolean;
   /** From its first to its last voiced window. */
   readonly lastedMs: number;

@@ -13,10 +13,23 @@ const longestMs = 5_000;
 /** Asks for a sign of life, which arrives after all that was sent before; calls `answered` then, or never. */
 export type ProbeLine = (answered: () => void) => void;
 
-/** Tells silence from a stall, in which what the client sends is stuck on its way: the other side answers a probe. */
+/** Lets several users probe a line at once that reports only the answer to its last probe. */
+export function sharedProbe(line: ProbeLine): ProbeLine {
+  let asking: (() => void)[] = [];
+  return (answered) => {
+    asking.push(answered);
+    line(() => {
+      const told = asking;
+      asking = [];
+      for (const one of told) one();
+    });
+  };
+}
+
+/** Distinguishes silence from a stall, in which the client's data does not arrive: the other side answers a probe. */
 export class Silence {
   readonly #clock: Pick<Clock, 'now'>;
-  /** Absent if nothing can be stuck: a network that drops what is late. */
+  /** Absent if data cannot stall, because the network drops late data. */
   readonly #probe: ProbeLine | undefined;
   #soundMs = 0;
   /** Time up to which missing audio has been filled in, or was not needed. */

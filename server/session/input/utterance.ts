@@ -1,11 +1,34 @@
 import { concatSamples, durationMs, floatsFromInt16, type AudioFrame } from '../../../voices/audio.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { Queue } from '../../../voices/runtime/streams.ts';
+import type { SpeechEdge } from '../../../voices/dsp/vad-hysteresis.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { Blocks, joined, addSound, type MessageItem, type SpokenContent, type Sounded } from '../contract/item.ts';
-import type { Problem } from '../contract/events.ts';
+import type { Problem, SessionCommand } from '../contract/events.ts';
 import type { Responder } from '../contract/responder.ts';
 import type { TurnTimings } from '../contract/turn-timings.ts';
+
+/** A command as it enters a session, with the wall time of its arrival. */
+export interface Inbound {
+  readonly command: SessionCommand;
+  readonly arrivedMs: number;
+}
+
+/** One window of the user's audio, with the VAD's result. */
+export interface VadWindow {
+  readonly type: 'heard';
+  /** Its samples are overwritten once it has been processed. */
+  readonly frame: AudioFrame;
+  readonly voiced: boolean;
+  readonly edge: SpeechEdge | undefined;
+  /** The player that it comes from; 0 unless given. */
+  readonly player?: number;
+  readonly arrivedMs: number;
+  /** The client's last numbered message whose audio ends before this window does. */
+  readonly upTo?: number | undefined;
+  /** Set if the VAD failed on this window, which then counts as silence. */
+  readonly failure: unknown;
+}
 
 /** Audio kept of its end for the turn detector: smart-turn's input length. */
 const tailMs = 8_000;
@@ -21,7 +44,7 @@ export class Utterance {
   settled = false;
   /** The stable part of the transcript, on which partials have agreed. */
   stable = '';
-  /** Recognized only to classify an overlap; the client is not told of it. */
+  /** Recognized only to classify an overlap; not reported to the client. */
   tentative = false;
   interrupts = false;
   /** Returns what the character was saying meanwhile; undefined if it was silent. */

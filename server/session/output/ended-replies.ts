@@ -102,7 +102,7 @@ export interface CutPhrase {
   readonly isLast?: true;
 }
 
-/** Returns the request that makes a reply again; `item`, what was said of it, is not said again. */
+/** Returns the request that makes a reply again; the part in `item` was said and is not said again. */
 export function requestAgain(
   again: RepeatedRequest | undefined,
   item: MessageItem | undefined,

@@ -4,7 +4,7 @@ import { Blocks, type Repeat } from '../contract/item.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { MouthSpan, SpokenPhrase } from '../contract/events.ts';
 import type { RestOfPhrase } from '../contract/responder.ts';
-import { RecentSpeech } from './recent-speech.ts';
+import { RecentSpeech } from '../../../voices/dsp/recent-speech.ts';
 
 /** A piece of speech ready to be sent: at most `sliceMs` long, with the words that begin in it. */
 export interface SpeechSlice {
@@ -62,7 +62,7 @@ export class Playout {
   #resumedAtMs = 0;
   /** Audio to be sent again before anything else. */
   #again: readonly Float32Array[] = [];
-  /** The phrase that is being said, as if nothing were repeated; how much of that was known when it was told. */
+  /** The phrase that is being said, as if nothing were repeated; how much of it was known when it was reported. */
   #phrase: SpokenPhrase | undefined;
   #phraseLaterMs: number | undefined;
   /** The client's last report of its playback position, and when it came. */
@@ -79,7 +79,7 @@ export class Playout {
 
   /** Takes the client's report of its playback position. */
   report(heardMs: number): void {
-    // A position from before the hold does not tell the current one.
+    // A position from before the hold says nothing about the current one.
     if (heardMs < this.#resumedAtMs) return;
     this.#reported = { heardMs, atMs: this.#settings.clock.now() };
     if (this.#hold?.heardMs === undefined) return;
@@ -195,7 +195,7 @@ export class Playout {
     this.#phraseLaterMs = undefined;
   }
 
-  /** Returns the phrase if where it began has not been told: it begins, or a part of it is about to be repeated. */
+  /** Returns the phrase if its beginning has not been reported: it begins, or a part of it is about to be repeated. */
   #phraseToTell(): { readonly phrase?: SpokenPhrase } {
     const laterMs = this.#repeatedMs + this.#recent.lengthOf(this.#again);
     const told = this.#phraseLaterMs ?? -1;

@@ -18,7 +18,7 @@ export type ReplyStep =
   | ({ readonly type: 'text'; readonly text: string } & Felt)
   | Extract<
       SpokenPart,
-      { type: 'reply-source' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'scene-end' | 'users-turn' }
+      { type: 'reply-source' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'section' | 'scene-end' | 'users-turn' }
     >;
 
 /** One reply from its request to its end; provisional until its first audio has been sent. */
@@ -34,7 +34,7 @@ export class Reply {
   /** The participant that speaks, in a scene; or why none does: it is over, or it is the user's turn. */
   speaker: Speaker | undefined;
   rest: 'scene-end' | 'users-turn' | undefined;
-  /** Stage directions: what the character does and thinks, beside its words. */
+  /** Stage directions: what the character does and thinks, besides its words. */
   readonly cues = new WaitingCues();
   /** Cost of the speculative replies since the reply before, if these are enabled. */
   speculation: Speculation | undefined;
@@ -85,7 +85,7 @@ export class Reply {
     this.#playout.report(heardMs);
     const part = this.item?.content[0];
     const repeat = part?.type === 'audio' ? part.repeat : undefined;
-    // A position at a hold, reported after the reply resumed. If everything had been heard, only `held` tells.
+    // A position at a hold, reported after the reply resumed. If everything had been heard, only `held` shows it.
     if (repeat !== undefined && heardMs < repeat.untilMs + (held ? 1 : 0))
       repeat.fromMs = Math.max(repeat.fromMs, heardMs);
     if (heardMs > 0) this.trace.heardSince(heardMs);
@@ -150,7 +150,7 @@ export class Reply {
     history: readonly Message[],
     settings: SessionSettings,
     situation: Situation | undefined,
-    knowing: Pick<ReplyOptions, 'feelings' | 'feelingsOf' | 'memories' | 'passesUser' | 'surroundings'>,
+    knowing: Pick<ReplyOptions, 'feelings' | 'feelingsOf' | 'memories' | 'passesUser' | 'surroundings' | 'story'>,
   ): AsyncIterable<ReplyStep> {
     const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
     const toolbox = this.request.toolbox ?? settings.toolbox;

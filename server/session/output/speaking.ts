@@ -1,5 +1,4 @@
 import { EngineError } from '../../../voices/engine.ts';
-import type { Feelings } from '../../../agents/feelings.ts';
 import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
 import type { CallItem, MessageItem, Sounded, PlacedCue } from '../contract/item.ts';
@@ -8,7 +7,7 @@ import { EndedReplies, repeatedRequest } from './ended-replies.ts';
 import { SpeculativeReplies } from './speculative-replies.ts';
 import { Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from '../history/context.ts';
-import { messagesOf } from '../history/participants.ts';
+import { messagesOf } from '../history/conversation.ts';
 import type { TurnTimings } from '../contract/turn-timings.ts';
 
 /** Grace time after the end of a reply in which its echo may still arrive. */
@@ -59,7 +58,7 @@ export class Speaking {
     return isLate ? this.#last?.reply : undefined;
   }
 
-  /** Returns a function that tells what the character is saying, or just said; undefined if it is silent. */
+  /** Returns a function that returns what the character is saying, or just said; undefined if it is silent. */
   sounding(): (() => Sounded) | undefined {
     const reply = this.played;
     const part = reply?.item?.content[0];
@@ -185,6 +184,8 @@ export class Speaking {
   advance(reply: Reply, step: ReplyStep): void {
     if (!this.#running.has(reply)) return;
     if (step.type === 'tool-call') return this.#call(reply, step);
+    if (step.type === 'section' && reply.request.inConversation)
+      this.#context.participants.story?.take(step.from, step.on);
     if (step.type === 'slice' || step.type === 'text') this.#openItem(reply, step);
     reply.note(step);
     if (step.type !== 'text' && step.type !== 'slice') return;
@@ -221,20 +222,19 @@ export class Speaking {
 
   async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {
     const { participants, settings, post, recall } = this.#context;
-    const game = this.#context.acting()?.surroundings(reply.request);
-    const around = { surroundings: participants.relations?.within(game) ?? game };
+    const around = participants.around(this.#context.acting()?.surroundings(reply.request));
     try {
+      if (participants.misses(reply.request, given)) return post({ type: 'reply-finish', reply });
       const { goesOn } = reply.request;
       // What a restart has cut of this reply is not said before it, but by it.
       const items = participants.items.filter(({ id }) => goesOn?.itemIds.includes(id) !== true);
-      const history = given ?? messagesOf(reply.request.items ?? items);
+      const history = participants.heard(given ?? messagesOf(reply.request.items ?? items));
       const isOfTalk = reply.request.inConversation && reply.request.items === undefined;
       const memories = isOfTalk ? ((await recall?.(history, reply)) ?? []) : [];
       // A speculative reply answers text that the moods have not taken in yet.
       const feelings = participants.moods.now(undefined, given?.at(-1)?.text);
-      const feelingsOf = (id: string): Feelings => participants.moods.now(id);
       const passesUser = this.#last?.reply.rest === 'users-turn';
-      const knowing = { feelings, feelingsOf, passesUser, ...around, ...(memories.length === 0 ? {} : { memories }) };
+      const knowing = { feelings, passesUser, ...around, ...(memories.length === 0 ? {} : { memories }) };
       for await (const step of reply.run(participants.cast.responder, history, settings(), situation, knowing))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });

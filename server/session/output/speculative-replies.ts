@@ -2,7 +2,7 @@ import type { Message } from '../../../agents/chat.ts';
 import { wordsOf } from '../input/overlap-classifier.ts';
 import type { SessionContext } from '../history/context.ts';
 import type { Speculation } from '../contract/events.ts';
-import { messagesOf } from '../history/participants.ts';
+import { messagesOf } from '../history/conversation.ts';
 import { Reply } from './reply.ts';
 import { TurnTimings } from '../contract/turn-timings.ts';
 
@@ -15,7 +15,7 @@ interface Draft {
 
 /**
  * Speculative replies, begun before the end of the turn is certain. One that is not wanted is aborted and leaves no
- * trace but its cost: it is in no history, the client has not been told, and its tool calls have not been made.
+ * trace but its cost: it is in no history, nothing was sent to the client, and its tool calls have not been made.
  */
 export class SpeculativeReplies {
   readonly #context: SessionContext;
@@ -42,7 +42,7 @@ export class SpeculativeReplies {
     const confirmed = Promise.withResolvers<void>();
     const reply = new Reply(this.#context, { inConversation: true }, new TurnTimings(clock), confirmed.promise);
     this.#draft = { answers, reply, confirm: confirmed.resolve };
-    this.#run(reply, [...messagesOf(participants.items), { role: 'user', text }]);
+    this.#run(reply, [...messagesOf(participants.items), participants.saying(text)]);
   }
 
   is(reply: Reply): boolean {

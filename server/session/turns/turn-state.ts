@@ -141,7 +141,7 @@ export interface TurnPolicy {
   readonly patience?: EndpointingTimeouts;
   /** How long before the end of a turn a speculative reply is begun; absent: never before it. */
   readonly draftLeadMs?: number;
-  /** Voice over a reply that counts as a barge-in whatever its words are. */
+  /** Voice during a reply that counts as a barge-in for any words. */
   readonly bargeInMs: number;
   /** True if speech over a reply stops it. */
   readonly interrupts: boolean;

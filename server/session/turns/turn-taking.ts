@@ -4,10 +4,9 @@ import type { Floor } from '../history/acting.ts';
 import type { SessionContext } from '../history/context.ts';
 import { EchoGate } from '../input/echo/echo-guard.ts';
 import type { OwnVoiceDetector } from '../input/echo/echo-voice.ts';
-import type { VadWindow } from '../input/microphone.ts';
+import type { VadWindow, Understood, Utterance } from '../input/utterance.ts';
 import type { Cast } from '../contract/responder.ts';
 import type { Listening } from '../input/listening.ts';
-import type { Understood, Utterance } from '../input/utterance.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Reply } from '../output/reply.ts';
 import type { Speaking } from '../output/speaking.ts';
@@ -31,12 +30,13 @@ interface TurnTakingParts {
   readonly reply: (to?: Understood) => void;
 }
 
-/** Feeds the turn machine with what is heard, and performs its actions. */
+/** Feeds the turn machine with events of the input, and performs its actions. */
 export class TurnTaking {
   readonly #parts: TurnTakingParts;
   readonly #pauses: PauseJudge;
   #known: { readonly settings: SessionSettings; readonly cast: Cast; readonly policy: TurnPolicy } | undefined;
-  readonly #gate = new EchoGate();
+  /** By player: each has a room of its own. */
+  readonly #gates: Record<number, EchoGate> = {};
   #turn: TurnState = initialTurn;
   readonly #events: TurnEvent[] = [];
   #advancing = false;
@@ -52,16 +52,22 @@ export class TurnTaking {
 
   /** Whose turn it is to speak; the user's too while a sound over a reply may be words, or their answer is awaited. */
   get floor(): Floor {
-    const { phase, isReplying, answering } = this.#turn;
-    const isUsers = phase === 'hearing' || phase === 'settling' || phase === 'overlapping' || answering !== undefined;
-    if (isUsers || this.#parts.listening.current !== undefined) return 'user';
+    const { isReplying, answering } = this.#turn;
+    if (!this.isFree || answering !== undefined) return 'user';
     return isReplying ? 'character' : 'free';
+  }
+
+  /** True if no sound of the user is being heard: another player may have the floor. */
+  get isFree(): boolean {
+    const { phase } = this.#turn;
+    return (phase === 'listening' || phase === 'replying') && this.#parts.listening.current === undefined;
   }
 
   /** Takes a window of the user's audio, and removes the character's own voice from it. */
   hear(window: VadWindow): void {
     const { listening, speaking } = this.#parts;
-    const { heard, found } = this.#gate.sift(window, speaking.played);
+    const gate = (this.#gates[window.player ?? 0] ??= new EchoGate());
+    const { heard, found } = gate.sift(window, speaking.played);
     listening.take(heard);
     if (heard.edge !== undefined) this.advance(heard.edge);
     if (found) this.advance({ type: 'echo-found' });

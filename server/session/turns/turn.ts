@@ -64,7 +64,7 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
   }
 }
 
-/** Audio time stands still while the client sends nothing, so what was heard of the reply tells when it began. */
+/** Audio time stops while the client sends nothing, so the heard part of the reply shows when it began. */
 function sounding(state: TurnState, { atMs, replyHeardMs }: Extract<TurnEvent, { type: 'clock' }>): TurnState {
   const fromMs = atMs - replyHeardMs;
   const isKnown = !state.isReplying || replyHeardMs === 0 || (state.soundsFromMs ?? Infinity) <= fromMs;

@@ -67,7 +67,7 @@ export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
     this.#ends = ends;
   }
 
-  /** Goes on over another stream. */
+  /** Continues over another stream. */
   attach(line: TwilioLine): void {
     this.#line = line;
     for (const [name, piece] of this.#marks) this.#pass(name, piece);
@@ -198,7 +198,7 @@ export class MediaStream implements Pick<Peer, 'send' | 'sendAudio'> {
     return isReading;
   }
 
-  /** Truncates an item in the history at the last mark. Without any mark, the session's estimate stands. */
+  /** Truncates an item in the history at the last mark. Without any mark, the session's estimate is used. */
   #truncate(itemId: string): void {
     const heard = this.#heard;
     if (heard === undefined) return;

@@ -14,7 +14,7 @@ const messageSchema = z.discriminatedUnion('event', [
   }),
   z.looseObject({
     event: z.literal('media'),
-    /** `track` tells the caller's audio from our own, which Twilio also sends if the stream was asked for both. */
+    /** `track` distinguishes the caller's audio from our own, which Twilio also sends if the stream was asked for both. */
     media: z.looseObject({ payload: z.string(), track: text.default('inbound') }),
   }),
   z.looseObject({ event: z.literal('mark'), mark: z.looseObject({ name: text }) }),

@@ -40,7 +40,7 @@ interface Arrival {
 
 type PhoneProblem = Problem & { readonly mayRetry?: true };
 
-/** Passes what a session says on to the phone; its events are told to nobody. */
+/** Passes the speech of a session on to the phone; its events are not sent to anyone. */
 class PhonePeer implements SessionPeer {
   readonly stream: MediaStream;
   readonly #link: ResumableSession['link'];
@@ -73,7 +73,7 @@ class PhonePeer implements SessionPeer {
 
 /**
  * Opens the session of a phone call. With a token (`resume`) that names a session whose stream has ended, or whose server
- * has gone, goes on with that one.
+ * has gone, continues that session.
  */
 export async function openPhoneTalk(
   arrival: Arrival,

@@ -132,7 +132,7 @@ function answer(socket: WebSocket, request: FastifyRequest, hasBegun: () => void
   });
 }
 
-/** Authenticates the caller and opens the session, or goes on with one; or hangs up. */
+/** Authenticates the caller and opens or continues a session; or hangs up. */
 async function begin(
   socket: WebSocket,
   { streamSid, customParameters }: Start,

@@ -8,13 +8,13 @@ import type { CutResponse, PlayoutEvent } from './playout-queue.ts';
 interface Ends {
   readonly outgoing: OutgoingSpeech;
   readonly ask: (event: ClientEvent) => void;
-  /** The session is told when a response has been played to its end, for its journal. */
+  /** The session is informed when a response has been played to its end, for its journal. */
   readonly reportsEnd: boolean;
 }
 
 /**
  * Plays the replies of a session to the listener of a call. Only this end knows how much of a reply has been played:
- * whenever audio is cut, the session is told the position, so that the history ends with what was heard.
+ * whenever audio is cut, the session gets the position, so that the history ends with what was heard.
  */
 export class CallReplies {
   readonly #ends: Ends;
@@ -34,7 +34,7 @@ export class CallReplies {
     if (this.#running.has(responseId)) this.#ends.outgoing.push(responseId, samples);
   }
 
-  /** Takes an event of the session, after it was sent to the client. Events about playback alone are not sent. */
+  /** Takes an event of the session, after it was sent to the client. Events that are only about playback are not sent. */
   take(event: ServerEvent): void {
     this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
@@ -72,7 +72,7 @@ export class CallReplies {
     return this.#running.size > 0;
   }
 
-  /** Takes the playout events that the client is told. */
+  /** Takes the playout events for the client. */
   notePlayout({ type, response_id: responseId }: PlayoutEvent, playedSamples: number): void {
     const itemId = this.#items.get(responseId);
     if (type === 'output_audio_buffer.stopped') {

@@ -14,7 +14,7 @@ export const callRequestBytes = 512 * 1024;
 
 const schema = z.object({ session: sessionPatchSchema.extend({ model: z.string().max(256).optional() }) });
 
-/** Reads the body of a call: the offer alone (`application/sdp`), or a form with `sdp` and a `session` in JSON. */
+/** Reads the body of a call: only the offer (`application/sdp`), or a form with `sdp` and a `session` in JSON. */
 export async function readCallRequest(body: unknown, contentType: string | undefined): Promise<CallRequest | Problem> {
   if (!(body instanceof Buffer)) return badBody;
   const type = contentType?.split(';')[0]?.trim().toLowerCase();

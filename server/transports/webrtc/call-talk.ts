@@ -11,9 +11,9 @@ import { CallReplies } from './call-replies.ts';
 import type { Call, CallUser } from './call.ts';
 import { OutgoingSpeech } from './outgoing-speech.ts';
 
-/** A client that cannot be heard of is missed after half a minute; of what was played meanwhile, so much is played again. */
+/** A lost client is noticed after half a minute; of the audio played since, so much is played again. */
 const rewindMs = 10_000;
-/** Longest time that a talk which moves to another server stays for what is still playing. */
+/** Longest time that a session which moves to another server stays here for audio that is still playing. */
 const mostTailMs = 1_000;
 
 export interface CallTalkParts {
@@ -35,7 +35,7 @@ export class CallTalk implements SessionPeer, CallUser {
   #call: Call | undefined;
   /** A call has been connected. */
   #hasBegun = false;
-  /** The session has left, and what it has said is still being played. */
+  /** The session has moved, and its last audio is still being played. */
   #playsOut = false;
   #silence = Promise.resolve();
 
@@ -66,7 +66,7 @@ export class CallTalk implements SessionPeer, CallUser {
     this.#connection = connection;
   }
 
-  /** Goes on over a call, instead of the one before. */
+  /** Continues over another call. */
   attach(call: Call): void {
     const before = this.#call;
     this.#call = call;

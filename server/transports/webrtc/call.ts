@@ -36,7 +36,7 @@ export class Call implements Transport {
   readonly peer: PeerConnection;
   /** Set while the connection carries a talk. */
   user: CallUser | undefined;
-  /** If set, the client is told why the call ends. */
+  /** If set, the reason for the end of the call, which is sent to the client. */
   tellsEnd = false;
   readonly encoder: OpusEncoder;
   readonly #incoming: IncomingSpeech;
@@ -119,7 +119,7 @@ export class Call implements Transport {
     return this.peer.sendText(JSON.stringify({ type: 'error', event_id: newId('event'), error }));
   }
 
-  /** A data channel tells nothing that the connection does not. */
+  /** The state of the data channel adds nothing to that of the connection. */
   probe(answered: () => void): void {
     answered();
   }

@@ -49,7 +49,7 @@ export class Calls {
     this.#newId = () => `${prefix}${randomBytes(16).toString('base64url')}`;
   }
 
-  /** Answers a call: opens its session, or goes on with one whose call broke. Returns a `Refusal` if that fails. */
+  /** Answers a call: opens its session, or continues one whose call broke. Returns a `Refusal` if that fails. */
   async answer(request: Asked, deps: SocketDeps, log: FastifyBaseLogger): Promise<AnsweredCall | Refusal> {
     const { caller } = deps;
     const missing = resumeRefusal(request.resume, deps);
@@ -123,7 +123,7 @@ export class Calls {
       onFault: (fault) =>
         log.error({ call: id, fault: fault instanceof Error ? fault.stack : String(fault) }, 'call failed'),
       onEnd: () => {
-        // Without a session it is over; else its session tells when.
+        // Without a session it is over; otherwise its session decides when.
         if (this.#held.get(id)?.hangUp === hangUp) this.#held.delete(id);
         log.info({ call: id }, 'call ended');
       },

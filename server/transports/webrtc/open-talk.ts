@@ -18,12 +18,12 @@ export interface TalkRequest extends Pick<CallRequest, 'session'> {
   readonly model?: string | undefined;
   /** Extensions to enable: `resume`. */
   readonly x?: string | undefined;
-  /** Resume token of the session to go on with, and the number of the last event that the client got of it. */
+  /** Resume token of the session to continue, and the number of the last event that the client got of it. */
   readonly resume?: string | undefined;
   readonly after?: string | undefined;
 }
 
-/** Opens the session of a call, or goes on with one whose call broke. Returns a `Refusal` if that fails. */
+/** Opens the session of a call, or continues one whose call broke. Returns a `Refusal` if that fails. */
 export function openTalk(
   call: Call,
   request: TalkRequest,
@@ -40,7 +40,7 @@ export function openTalk(
   return session === undefined ? restore(arrival, token) : goOn(arrival, token, session);
 }
 
-/** Returns a refusal if a caller may not have the session of a token, or if nobody here has it. */
+/** Returns a refusal if a caller may not have the session of a token, or if this server does not have it. */
 export function resumeRefusal(
   token: string | undefined,
   { resumableSessions, store, caller }: SocketDeps,

@@ -19,7 +19,7 @@ interface Speaker {
   readonly clock: Clock;
   readonly tell: (event: PlayoutEvent, playedSamples: number) => void;
   readonly onFault: (fault: unknown) => void;
-  /** If given, is told how much of a response has been played, twice a second. */
+  /** If given, is called twice a second with the part of a response that has been played. */
   readonly onPlayed?: ((played: CutResponse) => void) | undefined;
   /** How much is played again at most if a call breaks, in milliseconds. */
   readonly rewindMs: number;
@@ -66,7 +66,7 @@ export class OutgoingSpeech {
     if (this.#isRunning) await this.#done;
   }
 
-  /** The responses that are being played or wait, with the positions at which all of what is there will have been played. */
+  /** The responses that are being played or wait, with the positions at which their present audio will have been played. */
   waiting(): CutResponse[] {
     return this.#queue.waiting();
   }

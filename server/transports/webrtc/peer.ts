@@ -208,7 +208,7 @@ export class PeerConnection {
     }
   }
 
-  /** Runs an action that may fail. A failure is ignored if the connection has gone, even if we were not told yet. */
+  /** Runs an action that may fail. A failure is ignored if the connection is lost, even if that is not reported yet. */
   #attempt(action: () => void | Promise<void>): void {
     const excuse = (fault: unknown): void => {
       if (!this.#ended && this.#connection.connectionState === 'connected') this.#listener.onFault(fault);

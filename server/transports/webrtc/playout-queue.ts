@@ -56,7 +56,7 @@ export class PlayoutQueue {
     return segment?.started === true ? { responseId: segment.responseId, playedSamples: segment.played } : undefined;
   }
 
-  /** The responses that are not played to their ends, with the positions at which what is there will have been played. */
+  /** The responses that are not played to their ends, with the positions at which their present audio will have been played. */
   waiting(): CutResponse[] {
     return this.#segments.map((segment) => ({
       responseId: segment.responseId,
@@ -111,7 +111,7 @@ export class PlayoutQueue {
   }
 
   /**
-   * Plays again what was played at `sinceMs` or later: nobody has heard it. Returns the new playback positions of the
+   * Plays again the audio that was played at `sinceMs` or later, because nobody has heard it. Returns the new playback positions of the
    * responses that it belongs to.
    */
   rewind(sinceMs: number): CutResponse[] {

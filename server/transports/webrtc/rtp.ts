@@ -16,5 +16,5 @@ export type OutgoingPacket = Pick<RtpPacket, 'sequence' | 'timestamp' | 'payload
   readonly marker: boolean;
 };
 
-/** RTP clock rate of Opus: 48 kHz, whatever rate the ends use (RFC 7587). */
+/** RTP clock rate of Opus: 48 kHz, independent of the rate of both ends (RFC 7587). */
 export const opusClockRate = 48_000;

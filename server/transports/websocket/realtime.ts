@@ -46,7 +46,14 @@ interface Arrival extends Returning {
 function startSession(arrival: Arrival): ResumableSession | undefined {
   const { socket, request, deps, log, opus } = arrival;
   const carrier = socketTransport(socket, deps.clock);
-  if (request.resume !== undefined) return resumeSession(arrival, carrier, request.resume);
+  if (request.resume !== undefined) {
+    const isHere = deps.resumableSessions.find(request.resume) !== undefined;
+    const resumed = resumeSession(arrival, carrier, request.resume);
+    const how = resumed === undefined ? 'refused' : isHere ? 'here' : 'restored';
+    const { arrivedMs = performance.now() } = request;
+    deps.telemetry.noteResume?.({ how, seconds: (performance.now() - arrivedMs) / 1000 });
+    return resumed;
+  }
   const { caller } = deps;
   const intent = request.intent === 'transcription' ? request.intent : undefined;
   const character = resolveCharacter(intent === undefined ? request.model : undefined, caller.secret, deps);
@@ -141,9 +148,16 @@ function hear(data: Buffer, { link, connection, opus }: ResumableSession): void 
   if (frame?.kind !== 'input') return connection.reject();
   if ('opus' in frame && opus === undefined) return connection.reject(opusNotAgreed);
   if (!link.takes(frame.sequence)) return;
-  const samples = 'opus' in frame ? opus?.decode(frame.opus) : floatsFromPcm16(frame.pcm16);
-  if (samples === undefined) connection.reject(brokenOpus);
-  else if (samples.length > 0) connection.receiveAudio(samples, wireSampleRate, frame.sequence);
+  const { sequence, replyNumber: player } = frame;
+  const take = (): void => {
+    // Players whose first packets came together: their decoders are opened one after the other.
+    const opening = 'opus' in frame ? opus?.waitFor(player) : undefined;
+    if (opening !== undefined) return void opening.then(take);
+    const samples = 'opus' in frame ? opus?.decode(frame.opus, player) : floatsFromPcm16(frame.pcm16);
+    if (samples === undefined) connection.reject(brokenOpus);
+    else if (samples.length > 0) connection.receiveAudio(samples, wireSampleRate, sequence, player);
+  };
+  take();
 }
 
 const opusNotAgreed: Problem = {

@@ -56,7 +56,7 @@ export async function sendJson(method, path, body, headers = {}) {
 
 /**
  * Throws a {@link Refusal} for an upload that is too large: the server would close the connection
- * during the upload, and browsers do not tell why.
+ * during the upload, and browsers do not report the reason.
  *
  * @param {Blob} sent
  * @param {string} name

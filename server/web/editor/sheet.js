@@ -116,7 +116,7 @@ export class Sheet {
     const send = (/** @type {string} */ query) =>
       this.#checked(() => sendJson('POST', `/characters${query}`, { card: { ...card, name }, lines }));
     const reply = await send(`?from=${encodeURIComponent(this.id)}`).catch((fault) => {
-      // The original was deleted in the meantime: create one from the form alone.
+      // The original was deleted in the meantime: create one from the form.
       if (fault instanceof Refusal && fault.code === 'unknown_character') return send('');
       throw fault;
     });

@@ -54,7 +54,7 @@ export class MemoryPanel {
     return readStored('visits', 'remembered') === 'yes' ? readStored('visits', 'user') : '';
   }
 
-  /** Shows the button of the panel if the server has memory on, which it may tell only to those with a key. */
+  /** Shows the button of the panel if the server has memory on, which it may report only to clients with a key. */
   async offer() {
     const key = this.#options.key();
     /** @type {Record<string, string>} */

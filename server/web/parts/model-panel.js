@@ -2,7 +2,7 @@ import { askServer, complaint } from '../browser/ask-server.js';
 import { element, make } from '../browser/dom.js';
 
 /**
- * A model of the catalogue, as `GET /models` tells of it.
+ * A model of the catalogue, as `GET /models` returns it.
  *
  * @typedef {object} Model
  * @property {string} id

@@ -26,7 +26,7 @@ export class Conversation {
   #isUnwanted = false;
   /** True with push-to-talk. */
   #isManual = false;
-  /** Turn detection that the session was told last. @type {string | undefined} */
+  /** Turn detection that was last sent to the session. @type {string | undefined} */
   #listening;
   /** True while the user speaks. */
   isHearing = false;
@@ -85,7 +85,7 @@ export class Conversation {
    * Tells the server how to detect the user's turns.
    *
    * @param {object} how
-   * @param {boolean} how.isManual the user tells when a turn begins and ends: push-to-talk
+   * @param {boolean} how.isManual the user marks when a turn begins and ends: push-to-talk
    * @param {boolean} how.maySpeakUp whether the character may speak, once, after a long silence of the user
    */
   listen({ isManual, maySpeakUp }) {

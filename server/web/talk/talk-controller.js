@@ -34,7 +34,7 @@ export class TalkController {
   #pressedAtMs;
   /** @type {TalkFacts['connection']} */
   #status = 'connecting';
-  /** True if a new session has to be told the conversation so far. */
+  /** True if the conversation so far has to be sent to a new session. */
   #hadSession;
 
   /** @param {TalkOptions} options */

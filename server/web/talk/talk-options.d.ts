@@ -16,7 +16,7 @@ export interface TalkOptions {
   readonly thoughts: boolean;
   /** True if the transcript holds a conversation from before, which continues. */
   readonly isContinued?: boolean;
-  /** The session of an earlier page, to go on with. */
+  /** The session of an earlier page, which is continued. */
   readonly resumption?: Resumption | undefined;
   readonly transcript: Transcript;
   readonly messages: Messages;

@@ -162,7 +162,7 @@ describe('fallback', () => {
     expect(await triesAt(31_001)).toBe(3);
   });
 
-  it('the fallback tells why it skips a model', async () => {
+  it('the fallback reports why it skips a model', async () => {
     const circuit = createCircuitBreaker({ failureCount: 1 });
     circuit.failed('ENGINE_REFUSED');
     const parts = await replyParts(withFallback(actor(martha, fakeChat(['Yes.'])), lines, circuit), ['Hello']);

@@ -129,7 +129,7 @@ describe('lines judged by an LLM', () => {
     await expect(judgedWith('No idea.')).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
   });
 
-  it('quotes match whatever their quotation marks, and are reported in row order', async () => {
+  it('quotes match with any quotation marks, and are reported in row order', async () => {
     const both = ['“i hate EVERY guest I ever had”', 'The best'].map((quote, index) => ({
       row: String(index + 1),
       field: 'traits',

@@ -208,7 +208,7 @@ describe('actor with functions', () => {
     ]);
   });
 
-  it('the prompt tells the actor about functions after the persona, and leaves room for arguments', async () => {
+  it('the prompt lists functions after the persona, and leaves room for arguments', async () => {
     await play(says(['Yes.']));
     const { body } = server!.requests[0]!;
     const system = (body['messages'] as { content: string }[])[0]?.content ?? '';

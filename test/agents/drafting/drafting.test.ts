@@ -39,7 +39,7 @@ describe('reading a book', () => {
   const text = chronicle(1_200);
   const passages = passagesOf(text);
 
-  it('passages are read whatever wraps the JSON answers, kept in order, and four at a time', async () => {
+  it('passages are read with any text around the JSON answers, in order, and four at a time', async () => {
     expect(text.length).toBeGreaterThan(600_000);
     const model = openReader(sloppy);
     const told: string[] = [];

@@ -126,7 +126,7 @@ describe('hybrid retrieval', () => {
     expect(both).toHaveLength(words.length);
     expect(share(words)).toBeGreaterThan(0.46);
     expect(share(both)).toBeGreaterThan(0.46);
-  });
+  }, 120_000);
 });
 
 describe('retrieval for a prompt', () => {
@@ -138,7 +138,7 @@ describe('retrieval for a prompt', () => {
     for (let round = 0; round < 10; round += 1) await turn();
   };
 
-  it('prompt retrieval uses embeddings too, and words alone while the embedder fails or is late', async () => {
+  it('prompt retrieval uses embeddings too, and only words while the embedder fails or is late', async () => {
     const find = openPackSearch(character, openSharedEmbedder(twoTopics));
     expect(await find('Is money short?', { signal })).toBeUndefined();
     await settled(find);
@@ -153,7 +153,7 @@ describe('retrieval for a prompt', () => {
     expect(await broken('Is money short?', { signal })).toBeUndefined();
   });
 
-  it('retrieved lines stand in the actor’s prompt', async () => {
+  it('the actor’s prompt contains the retrieved lines', async () => {
     const find = openPackSearch(character, openSharedEmbedder(twoTopics));
     await settled(find);
     const chat = fakeChat(['Aye.']);

@@ -47,7 +47,7 @@ describe('embedding of a user message', () => {
     expect(asked).toEqual([['Rain?']]);
   });
 
-  it('nobody waits for an embedding longer than the limit, and a slow embedder is then skipped for a while', async () => {
+  it('no caller waits for an embedding longer than the limit, and a slow embedder is then skipped for a while', async () => {
     let nowMs = 0;
     const { asked, meanings } = fakeEmbedder(never);
     const opened = meanings(createCircuitBreaker({ now: () => nowMs }));

@@ -35,7 +35,7 @@ describe('language of directions', () => {
     expect(sent).not.toMatch(/You answered|Go on|as yourself/u);
   });
 
-  it('an omni model with a Chinese character is told in Chinese to greet and to ask again', () => {
+  it('an omni model with a Chinese character is asked in Chinese to greet and to ask again', () => {
     for (const [situation, words] of [
       ['greeting', '你的客人刚进来。'],
       ['unclear', '你没听懂客人刚才说的话。'],

@@ -132,7 +132,7 @@ describe('guardrail rules', () => {
 });
 
 describe('guarded reply', () => {
-  it('a violation is stopped before it is spoken, and the model is told why and continues from what was said', async () => {
+  it('a violation is stopped before it is spoken, and the model gets the reason and continues after the spoken part', async () => {
     const played = await play(
       ['The game is afoot. As an AI language model, I have no body.', 'Come, Watson is waiting.'],
       ['Shall we go?'],
@@ -161,7 +161,7 @@ describe('guarded reply', () => {
     expect(played.chat.asked).toHaveLength(1);
   });
 
-  it('a reply of a paper’s recipe is not guarded, because it is measured as it is', async () => {
+  it('a reply of a paper’s recipe is not guarded, because it is measured unchanged', async () => {
     const agent = withGuardrail(actor(holmes, model(['As an AI, I cannot say.']), { recipe: 'rolegpt' }), 'rolegpt');
     let text = '';
     for await (const part of agent.reply(asHistory(['Hello']), { signal: AbortSignal.timeout(10_000) }))

@@ -86,7 +86,7 @@ describe('emotion tags', () => {
     ]);
   });
 
-  it('a reply of emotion tags alone counts as empty', async () => {
+  it('a reply with only emotion tags counts as empty', async () => {
     await expect(replyParts(actor(martha, fakeChat(['[sad] '])), ['Hello'])).rejects.toMatchObject({
       code: 'ENGINE_BAD_REPLY',
     });

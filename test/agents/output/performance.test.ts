@@ -76,7 +76,7 @@ describe('performance script', () => {
     }
   });
 
-  it('the actor speaks neither thoughts nor actions of a model that was told to write them', async () => {
+  it('the actor speaks neither thoughts nor actions of a model that was asked to write them', async () => {
     const model = fakeChat(['[A spy', '?] (bows', ') Good day.']);
     expect(await replyParts(actor(smallCharacter(), model, { recipe: 'coser' }), ['Hello'])).toEqual([
       { type: 'reply-source', name: 'fake-model' },

@@ -123,7 +123,7 @@ describe('decorators', () => {
     for (const fact of found) expect(fact).toBe('Fact.');
   });
 
-  it('constant entries stand in the persona in their order, and those with conditions are triggered instead', () => {
+  it('constant entries are in the persona in their order, and those with conditions are triggered instead', () => {
     const entries = lore.parse([
       { keys: [], constant: true, content: 'Second.', order: 2 },
       { keys: [], constant: true, content: '@@role system\nFirst.', order: 1 },

@@ -43,7 +43,7 @@ describe('experiences', () => {
     },
   );
 
-  it('an omni model is told the recalled experiences', () => {
+  it('an omni model gets the recalled experiences', () => {
     const prompt = omniPrompt(martha, asked, {});
     expect(prompt.map(({ text }) => text).join('\n')).toContain(flood);
   });
@@ -57,7 +57,7 @@ describe('experiences', () => {
 });
 
 describe('lines found by embedding', () => {
-  it('chatharuhi uses lines found by embedding, and rolegpt never does because it has BM25 alone', () => {
+  it('chatharuhi uses lines found by embedding, and rolegpt never does, because it has only BM25', () => {
     expect(sent('chatharuhi', asked, near)).toContain('It has held worse.');
     expect(sent('rolegpt', asked, near)).not.toContain('It has held worse.');
     expect(sent('rolegpt', asked, near)).toBe(sent('rolegpt', asked));

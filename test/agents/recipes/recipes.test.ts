@@ -91,7 +91,7 @@ describe('recipes against their papers', () => {
     expect(systemOf(recipeFor(martha, 'rolegpt')([], {}).messages)).toContain('Mind the step.');
   });
 
-  it('rolegpt: there are exactly five examples, ranked by their questions alone, though none has a word of the message', () => {
+  it('rolegpt: there are exactly five examples, ranked only by their questions, even if none has a word of the message', () => {
     const lines = ['rain', 'bread', 'ghosts', 'wages', 'horses', 'the bridge'].map((about, at) => ({
       asks: [`What of ${about}?`],
       reply: at === 5 ? 'Zephyr, zephyr, zephyr.' : `Of ${about} I know enough.`,
@@ -107,7 +107,7 @@ describe('recipes against their papers', () => {
   });
 
   it.each(['rolegpt', 'speechrole', 'chatharuhi'] as const)(
-    '%s: the model is told in the second person who it is, if the card says so, and its catchphrases',
+    '%s: the prompt describes the character in the second person, if the card does, with its catchphrases',
     (name) => {
       const description2 = 'You keep the Blue Boar on the coach road, and have buried two husbands.';
       const system = systemOf(recipeFor({ ...martha, description2 }, name)(asHistory(talk), {}).messages);

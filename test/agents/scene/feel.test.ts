@@ -78,7 +78,7 @@ describe('feelings of a character', () => {
     );
   });
 
-  it('only feelings that depart from calm are told to the LLM and the voice', () => {
+  it('only feelings that depart from calm are passed to the LLM and the voice', () => {
     const notes = (feelings: Feelings): string =>
       recipeFor(smallCharacter())(asHistory(['Hello']), { feelings }).messages.at(-1)?.text ?? '';
     expect(notes(calmFeelings)).not.toContain('You feel');

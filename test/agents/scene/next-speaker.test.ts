@@ -108,7 +108,7 @@ describe('next speaker without an LLM', () => {
 });
 
 describe('addressee of a user who names nobody', () => {
-  it('a user who names nobody is answered by the previous speaker, not by who has been silent longest', () => {
+  it('a user who names no character is answered by the previous speaker, not by the one who has been silent longest', () => {
     const talk = choice([
       ['King Lear', 'Blow.'],
       ['Cordelia', 'Nothing.'],

@@ -35,7 +35,7 @@ describe('acts that the network recognizes, and answers to what no line fits', (
     expect(await answer(martha, 'Were you scared of the storm?')).toMatch(/let it show|for a while/);
   });
 
-  it('a sum told in a sentence is computed', async () => {
+  it('a sum in a sentence is computed', async () => {
     expect(await answer(martha, 'If four of you share thirty-six coins, how many does each one get?')).toContain('9');
     expect(await answer(martha, 'I sell forty bushels at six dollars each. What do I get?')).toContain('240');
     expect(await answer(martha, 'My pay is 230 a week. What is that over seven and a half weeks?')).not.toMatch(

@@ -133,7 +133,7 @@ describe('dialogue act', () => {
     'We are open 24/7.',
     'Are you open 24/7?',
     'My number is 555-1234.',
-  ])('a number that is no sum is none: %s', (message) => {
+  ])('a number that is not part of a sum is not computed: %s', (message) => {
     expect(arithmeticIn(message)).toBeUndefined();
   });
 

@@ -62,13 +62,13 @@ describe('scripted replies', () => {
     expect(await answer(martha, 'How fast does it go?')).toMatch(/“it”|which thing you mean/);
   });
 
-  it('a thing of a later time is unknown, and its workings are for the user to tell', async () => {
+  it('a thing of a later time is unknown, and the user is asked how it works', async () => {
     const [known, works] = await talk(martha, 'Have you got a microwave?', 'How does it work?');
     expect(known).toMatch(/never heard|do not know/);
     expect(works).toMatch(/you must tell me|you explain it/i);
   });
 
-  it('a subject that the character offers is told if the user says yes', async () => {
+  it('the character speaks about a subject that it offered if the user says yes', async () => {
     const [, offer, told] = await talk(martha, 'What is a xylophone?', 'Who makes xylophones?', 'Yes please');
     const topic = /(?:speak of|ask me about|tell you about) (?<topic>[^.,?]+?)(?: instead)?[.,?]/u.exec(offer ?? '');
     expect(topic?.groups?.['topic']).toBeDefined();
@@ -279,7 +279,7 @@ describe('scripted replies of own characters', () => {
     expect(await answer(yu, '你住在哪里？')).toBe('我住在杭州。');
   });
 
-  it('a description is told in the first person', () => {
+  it('a description is said in the first person', () => {
     expect(inFirstPerson('Mara keeps an inn, and she never sleeps. Her sister is rich.', 'Mara')).toBe(
       'I keep an inn, and I never sleep. My sister is rich.',
     );

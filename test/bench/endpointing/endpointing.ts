@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { endpointingTimeoutMs, longerPauses } from '../../../voices/turn-detector.ts';
 import { probabilityOf } from '../../../voices/turn-detectors/end-of-turn.ts';
 import { soundLogit } from '../../../voices/turn-detectors/sound.ts';
@@ -6,7 +7,8 @@ import { randomFrom } from '../kit/random.ts';
 import { pauseCases, type PauseCase } from './endpointing-cases.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 import { heldOutRows } from './held-out-lines.ts';
-import { calibrationPlot, judged, realSpeechRows } from './speech/real-speech.ts';
+import { calibrationSvg, calibrationText } from './speech/calibration-plot.ts';
+import { judged, realSpeechRows } from './speech/real-speech.ts';
 import { speechCases } from './speech/speech-cases.ts';
 import { readSpeechFolder } from './speech/speech-folder.ts';
 import { workRows } from './speech/work-of-a-pause.ts';
@@ -41,7 +43,8 @@ type Method = (typeof methods)[number];
  * Ends and pauses of real speech, if there is a folder of it (`--speech DIR` or `DRAMATIS_SPEECH_DIR`, see
  * `speech/SOURCES.md`), with a plot of the calibration on stderr. `--half tuned`: of the speakers on whom weights were
  * fitted. `--cases FILE`: keeps what was heard for the next run, and for `speech/train.py`. `--every N`: hears one of N
- * turns without pauses, 8 unless given. `--only real`: no more than that. See `realSpeechRows`.
+ * turns without pauses, 8 unless given. `--plot FILE`: writes the plot as an SVG file. `--only real`: no more than that. See
+ * `realSpeechRows`.
  *
  * Then the words alone on lines of packs, see `held-out-lines.ts`, the work of a pause, and eleven recordings: false
  * cut-offs against added delay. `silence`: a fixed threshold, the baseline. `words`, `sound`, `both`: the built-in
@@ -90,7 +93,10 @@ async function* spokenRows(args: readonly string[]): AsyncIterable<BenchRow> {
   for await (const one of speechCases(turns, { every, ...(cache === undefined ? {} : { cache }) }))
     cases.push(judged(one));
   yield* realSpeechRows(cases);
-  console.error(calibrationPlot(cases));
+  console.error(calibrationText(cases));
+  const plot = optionOf(args, 'plot');
+  if (plot !== undefined)
+    writeFileSync(plot, calibrationSvg(cases, `Calibration of the turn detector, real speech, ${half}`));
 }
 
 function optionOf(args: readonly string[], name: string): string | undefined {

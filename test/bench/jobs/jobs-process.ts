@@ -17,8 +17,8 @@ export interface JobsProcess {
   readonly delayMs?: number;
   /** Calls a minute that all workers may make together. */
   readonly rpm?: number;
-  /** Counts the calls of each ask in Redis, and the times of calls. */
-  readonly isCounted?: boolean;
+  /** Redis that counts the calls, and keeps their times; absent: they are not counted. */
+  readonly countsUrl?: string;
   readonly atOnce: number;
   readonly leaseMs?: number;
 }
@@ -29,7 +29,7 @@ const {
   samples = 0,
   delayMs = 0,
   rpm,
-  isCounted = false,
+  countsUrl,
   atOnce,
   leaseMs = 30_000,
 } = JSON.parse(process.argv[2] ?? '{}') as JobsProcess;
@@ -63,7 +63,7 @@ async function coordinate(place: string): Promise<void> {
 }
 
 async function serve(): Promise<void> {
-  const counter = isCounted ? new Redis(url) : undefined;
+  const counter = countsUrl === undefined ? undefined : new Redis(countsUrl);
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
   await work({

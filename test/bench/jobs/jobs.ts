@@ -10,7 +10,7 @@ import { openAudioStore } from '../../../eval/run-folder.ts';
 import { openRunLog } from '../../../eval/run-log.ts';
 import { noPriorResults, runTask } from '../../../eval/runner.ts';
 import { countingTask, plainHeader } from '../../eval/counting-task.ts';
-import { hasRedis, startRedis, until } from '../../rigs/cluster-rig.ts';
+import { hasPostgres, hasRedis, startPostgres, startRedis, until } from '../../rigs/cluster-rig.ts';
 import type { JobsProcess } from './jobs-process.ts';
 import { freePort } from '../../rigs/kill-rig.ts';
 import { sampleHeap } from '../kit/heap.ts';
@@ -28,7 +28,7 @@ const killedPlaces = 16;
 /**
  * Runs distributed over workers, each in its own process, with a real Redis: asks a second of 1, 2 and 4 workers beside
  * a run without workers; what an ask costs more; kills of workers and coordinators; a rate limit that three workers share.
- * `--asks N`: 6,000 by default; `--only throughput|kills|rate|long` (`long`: one run of four workers, for 200,000 asks);
+ * `--store postgres`: kills with the jobs in a real PostgreSQL; `--asks N`: 6,000 by default; `--only throughput|kills|rate|long` (`long`: one run of four workers, for 200,000 asks);
  * `--rpm N`: 600 calls a minute by default, counted in tenths of a minute; 60 are counted in whole ones.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
@@ -39,6 +39,8 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const asks = Number(args[args.indexOf('--asks') + 1]) || 6_000;
   const only = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined;
   const samples = Math.ceil(asks / asksPerSample);
+  const store = args.includes('--store') ? args[args.indexOf('--store') + 1] : 'redis';
+  if (store === 'postgres') return yield* hasPostgres ? killsInPostgres(samples) : [];
   if (only === undefined || only === 'throughput') yield* throughput(samples);
   if (only === undefined || only === 'kills') yield* kills(samples);
   if (only === undefined || only === 'rate') yield* rate(Number(args[args.indexOf('--rpm') + 1]) || 600);
@@ -178,13 +180,22 @@ async function* throughput(most: number): AsyncIterable<BenchRow> {
 const workerKills = 20;
 const coordinatorKills = 5;
 
-/** Kills workers and coordinators at even distances of the log, and counts what became of each ask. */
-async function* kills(samples: number): AsyncIterable<BenchRow> {
+async function* killsInPostgres(samples: number): AsyncIterable<BenchRow> {
+  const postgres = await startPostgres();
+  yield* kills(samples, await postgres.createDatabase('jobs'));
+  await postgres.stop();
+}
+
+/**
+ * Kills workers and coordinators at even distances of the log, and counts what became of each ask. `storeUrl`: of the
+ * jobs; a Redis of its own unless given.
+ */
+async function* kills(samples: number, storeUrl?: string): AsyncIterable<BenchRow> {
   const asks = samples * asksPerSample;
   yield* await inScratch(async (folder) => {
     const redis = await startRedis(await freePort());
-    const common = { url: redis.url, atOnce: killedPlaces, leaseMs: 10_000 };
-    const startWorker = (): ChildProcess => start({ ...common, delayMs: killedMs, isCounted: true });
+    const common = { url: storeUrl ?? redis.url, atOnce: killedPlaces, leaseMs: 10_000 };
+    const startWorker = (): ChildProcess => start({ ...common, delayMs: killedMs, countsUrl: redis.url });
     const startCoordinator = (): ChildProcess => start({ ...common, folder, samples });
     const logLines = growingLog(path.join(folder, 'log.jsonl'));
     const workers = Array.from({ length: 3 }, startWorker);
@@ -213,7 +224,7 @@ async function* kills(samples: number): AsyncIterable<BenchRow> {
     client.disconnect();
     await stop(workers);
     await redis.kill();
-    const of = `${asks} asks, ${workerKills} kills of workers, ${coordinatorKills} of coordinators`;
+    const of = `${asks} asks${storeUrl === undefined ? '' : ' in PostgreSQL'}, ${workerKills} kills of workers, ${coordinatorKills} of coordinators`;
     return [
       summarize(bench, `${of}: asks lost`, 'count', [asks - new Set(done).size]),
       summarize(bench, `${of}: asks twice in the log`, 'count', [done.length - new Set(done).size]),
@@ -266,7 +277,7 @@ async function* rate(rpm: number): AsyncIterable<BenchRow> {
   yield* await inScratch(async (folder) => {
     const redis = await startRedis(await freePort());
     const common = { url: redis.url, atOnce: workerPlaces, rpm };
-    const workers = Array.from({ length: 3 }, () => start({ ...common, isCounted: true }));
+    const workers = Array.from({ length: 3 }, () => start({ ...common, countsUrl: redis.url }));
     const coordinator = start({ ...common, folder, samples });
     await once(coordinator, 'exit');
     const client = new Redis(redis.url);

@@ -29,8 +29,8 @@ export interface Usage {
   readonly loopDelayMs: number;
   /** Event loop delay caused by its own work alone, see `own-delay.ts`. */
   readonly ownDelayMs: number;
-  /** Longest of these delays. */
-  readonly longestOwnDelayMs: number;
+  /** The four longest of these delays, descending. */
+  readonly longestOwnDelaysMs: readonly number[];
   /** Longest time from a window's arrival at the VAD to its score. */
   readonly vadMs: number;
   /** Resident memory now. */
@@ -85,7 +85,7 @@ process.on('message', (message) => {
     cpuMs: (user + system) / 1000,
     loopDelayMs: Math.max(0, delays.percentile(99) / 1e6 - resolutionMs),
     ownDelayMs: p99Of(ownDelays),
-    longestOwnDelayMs: ownDelays.at(-1) ?? Number.NaN,
+    longestOwnDelaysMs: ownDelays.slice(-4).toReversed(),
     vadMs,
     jobs: job.judged,
     ...memory(message === 'memory'),

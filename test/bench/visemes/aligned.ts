@@ -10,6 +10,8 @@ import { shapeAt, type VoicedLine } from './voiced-lines.ts';
 export interface AlignmentFigures {
   /** Distance of each sound's onset from the nearest one of the same sound that was told, in milliseconds. */
   readonly onsetsMs: readonly number[];
+  /** The same for shapes: engines name some sounds differently, and only shapes are seen. */
+  readonly shapesMs: readonly number[];
   /** The same for closed lips. */
   readonly closuresMs: readonly number[];
   /** Frames of 10 ms with the right shape, and all. */
@@ -40,6 +42,14 @@ export function figuresOf(told: Pick<MouthMovement, 'visemes' | 'phones'>, line:
         told.phones.filter((phone) => phone.sound === sound),
       ),
     );
+  const shapesMs = mouth.visemes
+    .filter(({ viseme }) => viseme !== 'sil')
+    .map(({ viseme, startMs }) =>
+      nearest(
+        startMs,
+        told.visemes.filter((shape) => shape.viseme === viseme),
+      ),
+    );
   const closures = told.visemes.filter(({ viseme }) => viseme === 'PP');
   const closuresMs = mouth.visemes
     .filter(({ viseme }) => viseme === 'PP')
@@ -47,7 +57,7 @@ export function figuresOf(told: Pick<MouthMovement, 'visemes' | 'phones'>, line:
   const frames = Math.floor(lengthMs / frameMs);
   const middles = Array.from({ length: frames }, (_, index) => (index + 0.5) * frameMs);
   const right = middles.filter((ms) => shapeAt({ ...mouth, ...told }, ms) === shapeAt(mouth, ms)).length;
-  return { onsetsMs, closuresMs, right, frames };
+  return { onsetsMs, shapesMs, closuresMs, right, frames };
 }
 
 function nearest(ms: number, to: readonly { readonly startMs: number }[]): number {
@@ -58,6 +68,7 @@ function nearest(ms: number, to: readonly { readonly startMs: number }[]): numbe
 export function together(figures: readonly AlignmentFigures[]): AlignmentFigures {
   return {
     onsetsMs: figures.flatMap(({ onsetsMs }) => onsetsMs),
+    shapesMs: figures.flatMap(({ shapesMs }) => shapesMs),
     closuresMs: figures.flatMap(({ closuresMs }) => closuresMs),
     right: figures.reduce((sum, { right }) => sum + right, 0),
     frames: figures.reduce((sum, { frames }) => sum + frames, 0),

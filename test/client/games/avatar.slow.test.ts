@@ -1,47 +1,19 @@
-import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { hasBrowser, openBrowser } from '../../fakes/network/browser.ts';
 import { servePages } from '../../rigs/page-rig.ts';
+import { openSample, recordClip, serveSample, writeClip, type ServedSample } from './avatar-clip.ts';
 
-const client = path.resolve(import.meta.dirname, '../../../server/client');
-const folders: Readonly<Record<string, string>> = {
-  '/client/': client,
-  '/node_modules/three/': path.join(path.dirname(fileURLToPath(import.meta.resolve('three'))), '..'),
-  '/node_modules/@pixiv/three-vrm/': path.join(
-    path.dirname(fileURLToPath(import.meta.resolve('@pixiv/three-vrm'))),
-    '..',
-  ),
-};
-
-/** Serves the sample as a game developer does: our client next to the packages. */
-async function serveSample() {
-  const server = createServer((request, response) => {
-    const name = new URL(request.url ?? '/', 'http://localhost').pathname;
-    const [prefix, folder] = Object.entries(folders).find(([each]) => name.startsWith(each)) ?? [];
-    if (prefix === undefined || folder === undefined) return void response.writeHead(404).end();
-    response.setHeader('content-type', name.endsWith('.html') ? 'text/html' : 'text/javascript');
-    return void response.end(readFileSync(path.join(folder, path.normalize(name.slice(prefix.length)))));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() };
-}
-
-/** A frame of the avatar: seconds since the one before, pixels of its open mouth, the picture if pictures are wanted. */
+/** A frame of the avatar: seconds since the one before, pixels of its open mouth. */
 interface Frame {
   readonly deltaS: number;
   readonly pixels: number;
-  readonly picture: string | undefined;
   readonly isStopped: boolean;
 }
 
 /** Records each frame that the page draws in `frames`. */
-function record(keepsPictures: boolean): void {
+function record(): void {
   const page = globalThis as any;
   const gl = page.renderer.getContext();
   const { drawingBufferWidth: width, drawingBufferHeight: height } = gl;
@@ -55,14 +27,13 @@ function record(keepsPictures: boolean): void {
     for (let at = 0; at < buffer.length; at += 4) {
       if (buffer[at]! > 120 && buffer[at + 1]! < 70 && buffer[at + 2]! < 80) pixels += 1;
     }
-    const picture = keepsPictures ? page.renderer.domElement.toDataURL('image/png') : undefined;
-    page.frames.push({ deltaS, pixels, picture, isStopped: page.isStopped });
+    page.frames.push({ deltaS, pixels, isStopped: page.isStopped });
   };
 }
 
 describe.skipIf(!hasBrowser('the avatar'))('the avatar in a browser', () => {
   const settings: Record<string, string> = {};
-  let sample: Awaited<ReturnType<typeof serveSample>>;
+  let sample: ServedSample;
   beforeAll(async () => {
     sample = await serveSample();
     settings['allowedOrigins'] = sample.url;
@@ -71,19 +42,17 @@ describe.skipIf(!hasBrowser('the avatar'))('the avatar in a browser', () => {
   const pages = servePages({ flags: settings });
   const pictures = process.env['DRAMATIS_SCREENSHOTS'];
 
-  async function openSample(): Promise<Page> {
+  async function openPage(): Promise<Page> {
     const browser = await openBrowser(undefined, ['--enable-unsafe-swiftshader']);
     onTestFinished(() => browser.close());
     const page = await browser.newPage();
-    const query = new URLSearchParams({ url: pages.server.url, character: 'abraham-lincoln' });
-    await page.goto(`${sample.url}/client/avatar/sample/index.html?${query}`);
-    await page.waitForFunction(() => (globalThis as any).renderer !== undefined);
+    await openSample(page, sample, pages.server.url);
     return page;
   }
 
   it('opens its mouth wider for ih, oh and aa, speaks, and shuts it within 120 ms of an interruption', async () => {
-    const page = await openSample();
-    await page.evaluate(record, pictures !== undefined);
+    const page = await openPage();
+    await page.evaluate(record);
     // Shapes that hold for a second of the avatar's own time.
     const areaOf = (viseme: string): Promise<number> =>
       page.evaluate((shape) => {
@@ -144,12 +113,21 @@ describe.skipIf(!hasBrowser('the avatar'))('the avatar in a browser', () => {
       if (sinceS >= 0.12) expect(pixels).toBeLessThan(closed * 1.25);
     }
     expect(sinceS).toBeGreaterThan(0.12);
-    if (pictures === undefined) return;
-    const folder = path.join(pictures, 'avatar');
-    mkdirSync(folder, { recursive: true });
-    for (const [index, { picture = '', pixels, isStopped }] of all.slice(-48).entries()) {
-      const name = `${String(index).padStart(2, '0')}-${isStopped ? 'stopped' : 'speaks'}-${pixels}.png`;
-      writeFileSync(path.join(folder, name), Buffer.from(picture.split(',')[1] ?? '', 'base64'));
-    }
   }, 60_000);
+
+  it('rests within 120 ms of an interruption, in frames of the audio clock', async () => {
+    const clip = await recordClip(await openPage());
+    if (pictures !== undefined) await writeClip(clip, path.join(pictures, 'avatar'));
+    const { frames, closed, open, framesPerSecond } = clip;
+    const first = frames.findIndex(({ isStopped }) => isStopped);
+    expect(first).toBeGreaterThanOrEqual(2 * framesPerSecond);
+    expect(frames[first - 1]?.pixels).toBeGreaterThan(0.7 * open);
+    // It spoke: the mouth was wide open and nearly shut, more than once.
+    const spoken = frames.slice(0, first).map(({ pixels }) => pixels);
+    expect(spoken.filter((pixels) => pixels > open / 2).length).toBeGreaterThan(3);
+    expect(spoken.filter((pixels) => pixels < 1.25 * closed).length).toBeGreaterThan(3);
+    const rests = frames.findIndex(({ pixels, isStopped }) => isStopped && pixels < 1.25 * closed);
+    expect(((rests - first + 1) * 1_000) / framesPerSecond).toBeLessThanOrEqual(120);
+    for (const { pixels } of frames.slice(rests)) expect(pixels).toBeLessThan(1.25 * closed);
+  }, 120_000);
 });

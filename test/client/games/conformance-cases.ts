@@ -1,4 +1,5 @@
 import { toBase64 } from '../../../server/client/audio/pcm.js';
+import { playerCases } from './conformance-player-cases.ts';
 import { pcmOf, Server, type Input } from './server-script.ts';
 
 function heardSpeech(): Record<string, unknown> {
@@ -267,6 +268,7 @@ export const cases: Readonly<Record<string, readonly Input[]>> = {
     .raw({ type: 'x_dramatis.ack', x_ack: 2, x_kept: 1 })
     .resumed(1)
     .also({ do: 'wait', ms: 2_000 }).steps,
+  ...playerCases,
   'redials if three beats get no answer': new Server()
     .raw({ type: 'x_dramatis.ack', x_ack: 0 })
     .also({ do: 'wait', ms: 2_000 }, { do: 'wait', ms: 2_000 }, { do: 'wait', ms: 2_000 }, { do: 'wait', ms: 2_000 })

@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser('the client for Godot'))('the add-on in Godot’s we
       const { server } = pages;
       const alice = server.characters.get('alice')!;
       await using proxy = await openFlakyProxy(Number(new URL(server.url).port));
-      const browser = await openBrowserThatAsks(server, flags);
+      const browser = await openBrowserThatAsks(server, { flags });
       onTestFinished(() => browser.close());
       const page = await browser.newPage();
       const scene = await openScene(godot, page, `microphone&live=${proxy.url}`);

@@ -95,9 +95,9 @@ class RecordedClient {
       case 'wait':
         return this.#clock.pass(input.ms);
       case 'say':
-        return void this.talk.say(input.text);
+        return void this.talk.say(input.text, input);
       case 'audio':
-        return void this.talk.sendAudio(new Uint8Array(Buffer.from(input.pcm16, 'base64')));
+        return void this.talk.sendAudio(new Uint8Array(Buffer.from(input.pcm16, 'base64')), input);
       case 'send':
         return void this.talk.send(input.event);
       case 'interrupt':

@@ -11,8 +11,8 @@ export type Input =
   | { readonly do: 'render'; readonly samples: number }
   /** From now on the engine's own buffers hold this many samples: what is rendered is heard later. */
   | { readonly do: 'latency'; readonly samples: number }
-  | { readonly do: 'say'; readonly text: string }
-  | { readonly do: 'audio'; readonly pcm16: string }
+  | { readonly do: 'say'; readonly text: string; readonly player?: number }
+  | { readonly do: 'audio'; readonly pcm16: string; readonly player?: number }
   | { readonly do: 'send'; readonly event: Readonly<Record<string, unknown>> & { readonly type: string } }
   | { readonly do: 'lost'; readonly code: number }
   | { readonly do: 'wait'; readonly ms: number }

@@ -32,7 +32,7 @@ describe('eval run --task autorp', () => {
     const out = path.join(scratch.path, 'run');
     const { status, printed } = await evaluate(argsOf(scratch.path, out, server.url));
     expect(printed).toContain('14 of 14 items answered, over text');
-    expect(printed).toContain('Intervals come from 7 roles or books alone');
+    expect(printed).toContain('Intervals come from only 7 roles or books');
     expect(status).toBe(0);
     const { rows, health, protocol } = await summaryOf(out);
     expect(protocol).toMatch(/^AutoRPEval, candidates distractors, 10 utterances · own wording [0-9a-f]{8}$/);
@@ -189,7 +189,7 @@ describe('eval run --task autorp', () => {
     expect(strict.rows[0]?.cells['style']?.value).toBe(0);
   });
 
-  it('compares the judge with people, and refuses labels that nobody can mean', async () => {
+  it('compares the judge with people, and refuses impossible labels', async () => {
     await using scratch = await openScratch();
     await makeRoles(scratch.path);
     await using server = await openTextModelServer(roleModels);
@@ -222,7 +222,7 @@ describe('eval run --task autorp', () => {
     expect(of('coherence')).toMatchObject({ n: 0, validity: null });
     await writeFile(labels, `sample,metric,label\n${ids[0]},personality,XXXX\n`);
     const refused = await evaluate(['agreement', out, '--human', labels]);
-    expect(refused).toMatchObject({ status: 1, printed: expect.stringContaining('no label of personality') });
+    expect(refused).toMatchObject({ status: 1, printed: expect.stringContaining('not a label of personality') });
   });
 
   it('checks a judge on pairs of conversations, one for each metric', async () => {

@@ -179,7 +179,7 @@ describe('eval run --task coser', () => {
     expect(await readFile(csv, 'utf8')).toContain('Alba-2-0');
   });
 
-  it('recalls plots before the held-out ones, and tells of a leak below its tables', async () => {
+  it('recalls plots before the held-out ones, and reports a leak below its tables', async () => {
     await using scratch = await openScratch();
     const { data, books } = await writeScenes(scratch.path);
     await using server = await openTextModelServer(sceneModels);

@@ -83,7 +83,7 @@ describe.skipIf(!hasRedis)('eval run --jobs', () => {
     expect(await keysIn(redis.url)).toEqual([]);
   });
 
-  it('stops at --max-cost with what is under way, whatever worker spends it, and goes on with more', async () => {
+  it('stops at --max-cost after the calls in progress, over all workers, and continues with a higher limit', async () => {
     await using scratch = await openScratch();
     const data = path.join(scratch.path, 'data');
     await mkdir(data);
@@ -125,13 +125,17 @@ describe.skipIf(!hasRedis)('eval run --jobs', () => {
       await store.withdraw(run.id, { isWhole: true });
       return reason ?? '';
     };
-    expect(await reasonOf(facts('a', { data: { hash: 'other', samples: 1 } }))).toContain('the test data is not that');
-    expect(await reasonOf(facts('b', { prompts: { 'other.txt': 'x' } }))).toContain('the prompts are not those');
+    expect(await reasonOf(facts('a', { data: { hash: 'other', samples: 1 } }))).toContain(
+      'the test data differs from that of the run',
+    );
+    expect(await reasonOf(facts('b', { prompts: { 'other.txt': 'x' } }))).toContain(
+      'the prompts differ from those of the run',
+    );
     expect(await reasonOf(facts('c', {}, '0.0.0'))).toContain('Use the same version');
     await store.close();
   });
 
-  it('says what to do if no Redis answers, or the URL is none', async () => {
+  it('says what to do if no Redis answers, or the URL is invalid', async () => {
     await using scratch = await openScratch();
     const out = path.join(scratch.path, 'far');
     const wrong = await evaluate(argsOf(scratch.path, out, 'http://127.0.0.1:9', ['--jobs', 'localhost']));

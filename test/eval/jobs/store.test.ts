@@ -2,22 +2,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mostDeaths, type AskResult, type RunFacts } from '../../../eval/jobs/run-facts.ts';
 import { JobStore } from '../../../eval/jobs/store.ts';
 import { RunAsks } from '../../../eval/worker/run-asks.ts';
-import { hasRedis, startRedis } from '../../rigs/cluster-rig.ts';
+import { hasPostgres, hasRedis, startPostgres, startRedis, until } from '../../rigs/cluster-rig.ts';
 import { freePort } from '../../rigs/kill-rig.ts';
 
-if (!hasRedis) console.warn('skipped: the tests of jobs need redis-server (Debian package redis-server)');
+if (!hasRedis) console.warn('skipped: the tests of jobs in Redis need redis-server (Debian package redis-server)');
 
-let redis: Awaited<ReturnType<typeof startRedis>>;
-let store: JobStore;
-beforeAll(async () => {
-  if (!hasRedis) return;
-  redis = await startRedis(await freePort());
-  store = await JobStore.open(redis.url, () => undefined);
-});
-afterAll(async () => {
-  await store?.close();
-  await redis?.kill();
-});
+interface Server {
+  readonly url: string;
+  kill(): Promise<void>;
+}
+
+async function postgres(): Promise<Server> {
+  const server = await startPostgres();
+  return { url: await server.createDatabase('jobs'), kill: () => server.stop() };
+}
+
+const stores = [
+  ['Redis', hasRedis, async (): Promise<Server> => startRedis(await freePort())],
+  ['PostgreSQL', hasPostgres, postgres],
+] as const;
 
 const options = { atOnce: 4, leaseMs: 200, onFault: () => undefined };
 const placesOf = { solve: { atOnce: 4, isEach: true } };
@@ -32,8 +35,20 @@ const factsOf = (id: string): RunFacts => ({
   maxDollars: null,
 });
 
-describe.skipIf(!hasRedis)('JobStore', () => {
-  it('adds a job once, however often it is added', async () => {
+describe.each(stores)('JobStore in %s', (_name, isThere, start) => {
+  let server: Server;
+  let store: JobStore;
+  beforeAll(async () => {
+    if (!isThere) return;
+    server = await start();
+    store = await JobStore.open(server.url, () => undefined);
+  });
+  afterAll(async () => {
+    await store?.close();
+    await server?.kill();
+  });
+
+  it.skipIf(!isThere)('adds a job once, however often it is added', async () => {
     const taken: string[] = [];
     for (let round = 0; round < 3; round += 1)
       await store.add({ run: 'once', kind: 'solve' }, [
@@ -56,7 +71,24 @@ describe.skipIf(!hasRedis)('JobStore', () => {
     expect(taken.toSorted()).toEqual(['ask-a', 'ask-b']);
   });
 
-  it('gives the job of a consumer that died to another one, and counts the deaths', async () => {
+  it.skipIf(!isThere)(
+    'a consumer that was closed before it was ready left a connection, and its process never ended',
+    async () => {
+      const sockets = (): number => process.getActiveResourcesInfo().filter((one) => one.startsWith('TCP')).length;
+      const own = await JobStore.open(server.url, () => undefined);
+      const before = sockets();
+      for (let round = 0; round < 5; round += 1) {
+        const consumer = own.consume('left', 'solve', async () => 'done', options);
+        for (let turn = 0; turn < round * 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        await consumer.close(true);
+      }
+      await until(() => sockets() <= before);
+      await own.close();
+      expect(sockets()).toBeLessThanOrEqual(before);
+    },
+  );
+
+  it.skipIf(!isThere)('gives the job of a consumer that died to another one, and counts the deaths', async () => {
     await store.add({ run: 'deaths', kind: 'solve' }, [{ id: 'ask-a', data: {} }]);
     const seen: number[] = [];
     for (let death = 0; death < 2; death += 1) {
@@ -91,7 +123,7 @@ describe.skipIf(!hasRedis)('JobStore', () => {
     expect(seen).toEqual([0, 1, 2]);
   });
 
-  it('gives starts of calls in turn to all who ask, and none while the endpoint rests', async () => {
+  it.skipIf(!isThere)('gives starts of calls in turn to all who ask, and none while the endpoint rests', async () => {
     const waits = await Promise.all(Array.from({ length: 60 }, () => store.reserve('turns', 'judge', 1_000)));
     const starts = waits.toSorted((a, b) => a - b);
     const last = starts.at(-1) ?? 0;
@@ -99,6 +131,27 @@ describe.skipIf(!hasRedis)('JobStore', () => {
     for (const [index, start] of starts.entries()) expect(start).toBeGreaterThan(index * 1_000 - 1_000);
     await store.rest('turns', 'judge', 600_000);
     expect(await store.reserve('turns', 'judge', 1_000)).toBeGreaterThan(590_000);
+  });
+
+  it.skipIf(!isThere)('announces runs, and sums their costs, until they are withdrawn', async () => {
+    const facts = { ...factsOf('announced'), leaseMs: 60_000 };
+    await store.announce(facts);
+    expect(await store.runs()).toEqual([facts]);
+    expect([await store.renew(facts), await store.renew(factsOf('unknown'))]).toEqual([true, false]);
+    expect([await store.spend('announced', 0.25), await store.spend('announced', 0.5)]).toEqual([0.25, 0.75]);
+    await store.raiseSpent('announced', 2);
+    await store.raiseSpent('announced', 1);
+    expect(await store.spend('announced', 0)).toBe(2);
+    await store.refuse('announced', 'first');
+    await store.refuse('announced', 'second');
+    const reasons = [await store.nextRefusal('announced'), await store.nextRefusal('announced')];
+    expect([...reasons, await store.nextRefusal('announced')]).toEqual(['first', 'second', null]);
+    await store.add({ run: 'announced', kind: 'solve' }, [{ id: 'ask-a', data: {} }]);
+    expect(await store.waiting('announced', 'solve')).toBe(1);
+    await store.withdraw('announced', { isWhole: true });
+    expect([await store.runs(), await store.hasEnded('announced')]).toEqual([[], true]);
+    await store.clear('announced', ['solve']);
+    expect([await store.waiting('announced', 'solve'), await store.spend('announced', 0)]).toEqual([0, 0]);
   });
 });
 

@@ -186,7 +186,7 @@ describe('eval run --task rolebench', () => {
       '--characters',
       path.dirname(pack),
     ]);
-    expect(await evaluate(args)).toMatchObject({ status: 1, printed: expect.stringContaining('hold a question') });
+    expect(await evaluate(args)).toMatchObject({ status: 1, printed: expect.stringContaining('contain a question') });
   });
 
   it('checks a judge on answers of which one is plainly out of the role', async () => {

@@ -54,7 +54,7 @@ describe('dramatis eval rouge', () => {
     expect(scored).toMatchObject({ low: null, high: null });
   });
 
-  it('`eval rouge` takes Han characters as tokens where the references are Chinese, and other tokens if told so', async () => {
+  it('`eval rouge` takes Han characters as tokens if the references are Chinese, and other tokens on request', async () => {
     const rows = {
       references: [{ role: '孙悟空', question: '谁？', generated: ['老孙去也'] }],
       outputs: [{ role: '孙悟空', question: '谁？', output: '俺老孙来也' }],

@@ -88,7 +88,7 @@ describe('eval run --task wikirole', () => {
     expect(await evaluate(other)).toMatchObject({ status: 1, printed: expect.stringContaining('with messages') });
   });
 
-  it('checks a judge on answers of which one is of somebody who knows nothing, and a run then says so', async () => {
+  it('checks a judge on pairs with an answer of a person who knows nothing, and a run then reports the check', async () => {
     await using scratch = await openScratch();
     const data = path.join(scratch.path, 'test.jsonl');
     await writeWikiRole(data);
@@ -112,7 +112,7 @@ describe('eval run --task wikirole', () => {
     const blind = await evaluate(check('blind'));
     expect(blind).toMatchObject({
       status: 1,
-      printed: expect.stringContaining('does not tell them apart: consistency'),
+      printed: expect.stringContaining('does not distinguish them: consistency'),
     });
     const run = (folder: string): string[] => {
       const where = ['--out', path.join(scratch.path, 'run'), '--agent', `chat:${server.url}/v1#actor`];
@@ -120,7 +120,7 @@ describe('eval run --task wikirole', () => {
     };
     expect(await evaluate(run('blind'))).toMatchObject({
       status: 2,
-      printed: expect.stringContaining('is of the judge blind, not of judge'),
+      printed: expect.stringContaining('is for the judge blind, not for judge'),
     });
     expect((await evaluate(run('judge'))).printed).not.toContain('JUDGE NOT CHECKED');
   });
@@ -164,7 +164,7 @@ describe('eval run --task wikirole', () => {
     expect(poor).toMatchObject({ status: 1, printed: expect.stringContaining('Not finished: ') });
   });
 
-  it('tells how many roles of the data people have checked', async () => {
+  it('reports how many roles of the data people have checked', async () => {
     await using scratch = await openScratch();
     const data = path.join(scratch.path, 'test.jsonl');
     await writeWikiRole(data);

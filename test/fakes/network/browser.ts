@@ -26,10 +26,13 @@ export interface TestBrowser {
 }
 
 /**
- * Opens a browser that makes no requests of its own. Its microphone plays a recording, if a file is given; `flags` are
- * more flags of Chromium.
+ * Opens a browser that makes no requests of its own. Its microphone plays a recording, once or again and again, if a
+ * file is given; `flags` are more flags of Chromium.
  */
-export async function openBrowser(microphone?: string, flags: readonly string[] = []): Promise<TestBrowser> {
+export async function openBrowser(
+  microphone?: { readonly file: string; readonly again: boolean },
+  flags: readonly string[] = [],
+): Promise<TestBrowser> {
   const browser = await chromium.launch({
     executablePath,
     args: [
@@ -47,7 +50,7 @@ export async function openBrowser(microphone?: string, flags: readonly string[] 
         : [
             '--use-fake-ui-for-media-stream',
             '--use-fake-device-for-media-stream',
-            `--use-file-for-fake-audio-capture=${microphone}%noloop`,
+            `--use-file-for-fake-audio-capture=${microphone.file}${microphone.again ? '' : '%noloop'}`,
           ]),
     ],
   });
@@ -67,9 +70,12 @@ export async function openBrowser(microphone?: string, flags: readonly string[] 
 
 /**
  * Opens a browser whose microphone asks about the best friend, in one of the server's own voices, after two seconds of
- * silence.
+ * silence: once, or again and again.
  */
-export async function openBrowserThatAsks(server: RunningServer, flags: readonly string[] = []): Promise<TestBrowser> {
+export async function openBrowserThatAsks(
+  server: RunningServer,
+  { flags = [], again = false }: { readonly flags?: readonly string[]; readonly again?: boolean } = {},
+): Promise<TestBrowser> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-browser-'));
   const microphone = path.join(folder, 'microphone.wav');
   const lincoln = server.characters.get('abraham-lincoln');
@@ -77,9 +83,9 @@ export async function openBrowserThatAsks(server: RunningServer, flags: readonly
   const question = await spoken('Good evening. Tell me about your best friend.', server.engines.voiceOf(lincoln));
   const silence = (seconds: number): Float32Array => new Float32Array(seconds * 48_000);
   // The silence after the question leaves time for the answer.
-  const heard = concatSamples([silence(2), resample(question, wireSampleRate, 48_000), silence(60)]);
+  const heard = concatSamples([silence(2), resample(question, wireSampleRate, 48_000), silence(again ? 2 : 60)]);
   await writeWav(microphone, heard, 48_000);
-  const browser = await openBrowser(microphone, flags);
+  const browser = await openBrowser({ file: microphone, again }, flags);
   return {
     newPage: (options) => browser.newPage(options),
     async close() {

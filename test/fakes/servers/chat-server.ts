@@ -165,5 +165,6 @@ function cut(bytes: Buffer, size: number): Buffer[] {
 async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
-  return JSON.parse(Buffer.concat(pieces).toString('utf8')) as Record<string, unknown>;
+  // A request for the list of models has no body.
+  return JSON.parse(Buffer.concat(pieces).toString('utf8') || '{}') as Record<string, unknown>;
 }

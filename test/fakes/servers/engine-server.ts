@@ -31,6 +31,8 @@ export type SocketHandler = (socket: WebSocket, request: SeenRequest, pause: Pau
 
 /** For protocols that reuse a connection for several tasks: none is in progress between `rest` and `go`. */
 export interface Pause {
+  /** The server is about to close the connection by itself. */
+  refuse(): void;
   rest(): void;
   go(): void;
 }
@@ -117,6 +119,10 @@ export async function openEngineServer(
           end?.(true);
           end = undefined;
           resting.add(socket);
+        },
+        refuse() {
+          end?.(true);
+          end = undefined;
         },
         go() {
           end ??= calls.begin();

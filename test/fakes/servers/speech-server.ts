@@ -3,7 +3,15 @@ import type { Answer } from './faults.ts';
 import { pcmOf, wavHeader, wavOf } from '../server-audio.ts';
 
 /** Audio formats of the in-test servers. `asked`: headerless or WAV, as requested, which is what most servers do. */
-export type SpeechShape = 'asked' | 'pcm' | 'wav' | 'wav-open' | 'sse' | 'sse-wav-each' | 'sse-misaligned';
+export type SpeechShape =
+  | 'asked'
+  | 'pcm'
+  | 'wav'
+  | 'wav-open'
+  | 'sse'
+  | 'sse-wav-each'
+  | 'sse-misaligned'
+  | 'captioned';
 
 /**
  * Opens a server with OpenAI's speech route, and the routes that compatible servers have besides it. Rejects voices it
@@ -62,6 +70,7 @@ export async function openSpeechServer(
     'POST /v1/audio/speech/stream/upload': form,
     'POST /clone_voice': form,
     'POST /tts_url': json,
+    'POST /dev/captioned_speech': json,
     'POST /upload_reference': async (request) => {
       const file = (await request.form()).get('files');
       if (file instanceof File) known.push(file.name);
@@ -88,7 +97,27 @@ function answerOf(shape: Exclude<SpeechShape, 'asked'>, text: string, sampleRate
     const body = pieces(Buffer.concat([wavHeader(sampleRate, { list: true }), pcm]), 3_333);
     return { headers: { 'content-type': 'audio/wav' }, body };
   }
+  if (shape === 'captioned') return { headers: { 'content-type': 'application/json' }, body: captions(text, pcm) };
   return { headers: { 'content-type': 'text/event-stream' }, body: events(shape, pcm, sampleRate) };
+}
+
+/** Like Kokoro-FastAPI: two pieces, each with its words and marks, and an empty one at the end. A word takes 60 ms. */
+function captions(text: string, pcm: Buffer): string[] {
+  const words = text.split(/\s+/).flatMap((word, at) => {
+    const [start, end] = [at * 0.06, at * 0.06 + 0.05];
+    const tokens = word.match(/[\p{L}\p{N}’'-]+|[^\p{L}\p{N}\s]/gu) ?? [];
+    return tokens.map((token) => ({ word: token, start_time: start, end_time: end }));
+  });
+  const half = Math.ceil(words.length / 2);
+  const cutSeconds = words[half]?.start_time ?? 0;
+  const cut = 2 * Math.round(24_000 * cutSeconds);
+  const line = (audio: Buffer, timestamps: readonly object[]): string =>
+    `${JSON.stringify({ audio: audio.toString('base64'), audio_format: 'audio/pcm', timestamps })}\n`;
+  return [
+    line(pcm.subarray(0, cut), words.slice(0, half)),
+    line(pcm.subarray(cut), words.slice(half)),
+    line(Buffer.alloc(0), []),
+  ];
 }
 
 function events(shape: SpeechShape, pcm: Buffer, sampleRate: number): string[] {

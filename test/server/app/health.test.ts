@@ -4,7 +4,7 @@ import { serve } from '../../rigs/serve-rig.ts';
 const key = 'key-of-the-first-account';
 
 describe('/healthz', () => {
-  it('tells strangers that the server is up, and nothing else', async () => {
+  it('reports to clients without a key only that the server is up', async () => {
     // The forwarded address is that of the client.
     const { ask, sessions } = await serve({ flags: { apiKeys: key, trustProxy: '1' } });
     const headers = { 'x-forwarded-for': '192.0.2.1' };
@@ -15,12 +15,12 @@ describe('/healthz', () => {
     expect(await ask('/healthz', { headers })).toMatchObject({ status: 503, body: { status: 'draining' } });
   });
 
-  it('tells nothing else to those behind a proxy on this machine that the server does not know of', async () => {
+  it('reports nothing else through a proxy on this machine that is not configured', async () => {
     const { ask } = await serve({ flags: { apiKeys: key } });
     expect((await ask('/healthz', { headers: { 'x-forwarded-for': '192.0.2.1' } })).body).toEqual({ status: 'ok' });
   });
 
-  it('tells version, engines and sessions to this machine, and to those with a key or a client secret', async () => {
+  it('reports version, engines and sessions to this machine, and to clients with a key or a client secret', async () => {
     const { ask } = await serve({ flags: { apiKeys: key, trustProxy: '1' } });
     const { body: made } = await ask('/v1/realtime/client_secrets', { key, body: {} });
     const headers = { 'x-forwarded-for': '192.0.2.1' };
@@ -28,7 +28,7 @@ describe('/healthz', () => {
       expect((await ask('/healthz', options)).body).toMatchObject({ version: '0', sessions: { active: 0 } });
   });
 
-  it('is no way to try keys without being throttled', async () => {
+  it('cannot be used to try keys without throttling', async () => {
     const { ask } = await serve({ flags: { apiKeys: key, trustProxy: '1' } });
     const headers = { 'x-forwarded-for': '192.0.2.1' };
     for (let count = 0; count < 31; count += 1) await ask('/healthz', { headers, key: `guess-${count}` });

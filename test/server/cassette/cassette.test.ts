@@ -185,9 +185,9 @@ describe('transcripts on a cassette', () => {
 describe('the file of a cassette', () => {
   it('is not taken if it is something else, or of a newer version', () => {
     writeFileSync(file, '{"a":1}\n');
-    expect(() => stages().open()).toThrow(/is no cassette/);
+    expect(() => stages().open()).toThrow(/is not a cassette/);
     writeFileSync(file, '{"cassette":"dramatis","version":99}\n');
-    expect(() => stages().open()).toThrow(/newer Dramatis/);
+    expect(() => stages().open()).toThrow(/newer version of Dramatis/);
   });
 
   it('may end in half a line, as a kill leaves it', async () => {
@@ -236,7 +236,7 @@ describe('a talk with a server on a cassette', () => {
     expect([played.model.asked, played.synthesizer.spoken]).toEqual([0, 0]);
   });
 
-  it('fails for what was not recorded; the character’s own lines do not stand in for it', async () => {
+  it('fails for a request that was not recorded; the character’s own lines are not used instead', async () => {
     await talk();
     const { call } = await talk();
     const content = [{ type: 'input_text', text: 'Something new?' }];

@@ -70,7 +70,7 @@ it('does not say OK of a recognizer that hears no word in speech, and gives it s
   opened.push(deaf);
   const engines = { deaf: { ...ear, baseUrl: `${deaf.url}/v1` } };
   const [line] = await findings(await enginesFile({ engines, asr: 'deaf' }));
-  expect(line).toMatch(/^✗ ASR deaf .*heard no word in “Good evening\.”, .*Check its model and its languages/);
+  expect(line).toMatch(/^✗ ASR deaf .*recognized no word in “Good evening\.”, .*Check its model and its languages/);
   const [request] = deaf.requests.filter(({ method }) => method === 'POST');
   const file = (await request?.form())?.get('file') as File;
   const { samples, sampleRate } = await readWav(new Uint8Array(await file.arrayBuffer()));

@@ -30,7 +30,7 @@ describe('--out', () => {
     expect((await lstat(pipe)).isFIFO()).toBe(true);
   });
 
-  it('writes the result alone to standard output if it is -, and the rest to standard error', async () => {
+  it('writes only the result to standard output if it is -, and the rest to standard error', async () => {
     const { stdout, stderr } = await dramatis('characters', ...card, '--out', '-');
     expect(JSON.parse(stdout)).toMatchObject({ data: { name: 'Alice' } });
     expect(stderr).toContain('Alice, V3');
@@ -46,7 +46,7 @@ describe('a reader that stops early', () => {
 });
 
 describe('slow work', () => {
-  it('is told on standard error after two seconds', async () => {
+  it('is reported on standard error after two seconds', async () => {
     vi.useFakeTimers();
     const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const work = Promise.withResolvers<number>();

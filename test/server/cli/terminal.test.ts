@@ -37,7 +37,7 @@ describe('a table', () => {
     );
   });
 
-  it('in parts cuts no number: columns that do not fit stand in a second table', () => {
+  it('in parts cuts no number: columns that do not fit are in a second table', () => {
     const head = ['metric', 'first', 'second', '95 %', 'n'];
     const rows = [['a long name of a metric', '0.1234', '0.5678', '0.1234–0.5678', '12']];
     const parts = tableInParts(head, rows, { width: 40, numbers: true }).split('\n\n');

@@ -120,7 +120,7 @@ describe.skipIf(!available)('LiveKit’s OpenAI realtime client', () => {
     expect(seen.filter((event) => event.type === 'error')).toEqual([]);
   });
 
-  it('tells LiveKit’s client about a barge-in and ends the reply', async () => {
+  it('informs LiveKit’s client about a barge-in and ends the reply', async () => {
     const { waitFor, push, session } = await open(
       fakeEngines({ says: ['One two three four five six seven eight nine ten eleven twelve.'] }),
     );

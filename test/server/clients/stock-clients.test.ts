@@ -108,7 +108,7 @@ describe('openai package', () => {
     expectOrder(client.events);
   });
 
-  it('tells the openai package that its API key is wrong', async () => {
+  it('informs the openai package that its API key is wrong', async () => {
     const server = await open(fakeEngines());
     await using tunnel = await openTlsTunnel(server.port);
     const openai = new OpenAI({ apiKey: 'another', baseURL: `https://127.0.0.1:${tunnel.port}/v1` });

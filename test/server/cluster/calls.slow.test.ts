@@ -74,7 +74,7 @@ function ask(phone: Awaited<ReturnType<typeof dialPhone>>): void {
 const long = Array.from({ length: 30 }, () => 'two').join(' ');
 
 describe.skipIf(!hasRedis)('calls on several nodes', () => {
-  it('are hung up at whichever node the request reaches', async () => {
+  it('are hung up through any node that the request reaches', async () => {
     const { caller, location } = await callAt(first);
     expect((await fetch(`${second.url}${location}x/hangup`, { method: 'POST' })).status).toBe(404);
     const gone = location.replace(/rtc_[0-9a-f]{32}/, `rtc_${'0'.repeat(32)}`);
@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis)('calls on several nodes', () => {
     await until(async () => (await first.metric('dramatis_sessions')) === 0);
   }, 60_000);
 
-  it('go on at their node if the network of the client has changed, whichever node it reaches', async () => {
+  it('continue at their node if the network of the client has changed, through any node', async () => {
     const { caller, token } = await callAt(first);
     expect(await answerTo(caller, 'one')).toBe(answer('one', 0));
     await caller.vanish();
@@ -98,7 +98,7 @@ describe.skipIf(!hasRedis)('calls on several nodes', () => {
     await until(async () => (await first.metric('dramatis_sessions')) === 0);
   }, 60_000);
 
-  it('are told that their node stops, and go on at another one, with nothing cut off', async () => {
+  it('learn that their node stops, and continue at another one, with nothing cut off', async () => {
     const leaving = await cluster.addNode({ DRAMATIS_DRAIN_SECONDS: '20' });
     const { caller, token } = await callAt(leaving);
     say(caller, 'one');
@@ -152,7 +152,7 @@ describe.skipIf(!hasRedis)('calls on several nodes', () => {
     }
   }, 60_000);
 
-  it('go on over the phone at another node, after a kill and as a node stops', async () => {
+  it('continue over the phone at another node, after a kill and when a node stops', async () => {
     const [victim, leaving] = await Promise.all([cluster.addNode(), cluster.addNode({ DRAMATIS_DRAIN_SECONDS: '20' })]);
     const parameters = { character: 'alice', resume: 'a-secret-of-the-application' };
     const phone = await dialPhone(`127.0.0.1:${victim.port}`);

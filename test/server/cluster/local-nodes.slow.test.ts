@@ -49,7 +49,7 @@ function lives(pid: number): boolean {
 }
 
 describe.skipIf(!hasRedis)('dramatis serve --nodes', () => {
-  it('a talk goes on at another node when its own is killed, the node is replaced, and SIGTERM ends all', async () => {
+  it('a conversation continues at another node when its own is killed, the node is replaced, and SIGTERM ends all', async () => {
     await using server = await startNodes();
     const { talk, of, until: untilEvent } = recordTalk({ url: server.url });
     await talk.opened;
@@ -75,7 +75,7 @@ describe.skipIf(!hasRedis)('dramatis serve --nodes', () => {
   }, 120_000);
 
   it.skipIf(!hasPostgres)(
-    'all nodes remember what one of them was told',
+    'all nodes remember what a user said to one of them',
     async () => {
       const postgres = await startPostgres();
       const url = await postgres.createDatabase('nodes');

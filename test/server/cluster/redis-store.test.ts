@@ -50,7 +50,7 @@ async function linesIn(hash: string): Promise<unknown[]> {
 }
 
 describe.skipIf(!hasRedis)('RedisStore', () => {
-  it('refuses what a node writes after another one has claimed the session, and tells it once', async () => {
+  it('refuses writes of a node after another one has claimed the session, and reports it once', async () => {
     const [first, second] = [await openStore('http://first'), await openStore('http://second')];
     const [left, right] = [counted(), counted()];
     const old = first.open('fenced', left);
@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis)('RedisStore', () => {
     expect(await second.claim('ended')).toBe(false);
   });
 
-  it('makes one claim of two at once, and gives a session back that nobody opened', async () => {
+  it('grants one of two simultaneous claims, and releases a session that was not opened', async () => {
     const [first, second] = [await openStore('http://first'), await openStore('http://second')];
     const log = first.open('twice', counted());
     log.write([open]);
@@ -113,7 +113,7 @@ describe.skipIf(!hasRedis)('RedisStore', () => {
     expect(restore(kept, 400)).toEqual(restore([open, ...said], 400));
   });
 
-  it('writes all that a session has said once Redis answers again, and tells the fault once', async () => {
+  it('writes all events of a session when Redis answers again, and reports the fault once', async () => {
     const store = await openStore('http://only');
     const calls = counted();
     const log = store.open('away', calls);

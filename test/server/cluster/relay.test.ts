@@ -54,7 +54,7 @@ describe('Relays', () => {
     await until(() => relays.size === 0);
   });
 
-  it('passes on that the owner refuses the client, but not that it takes nobody', async () => {
+  it('passes on that the owner refuses the client, but not that it accepts no sessions', async () => {
     const refusal = (status: string) => (_request: IncomingMessage, socket: Duplex) =>
       socket.end(
         `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,

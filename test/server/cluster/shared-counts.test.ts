@@ -75,7 +75,7 @@ describe.skipIf(!hasRedis)('sessions of all nodes', () => {
 });
 
 describe.skipIf(!hasRedis)('what a client secret has spent on all nodes', () => {
-  it('is one total, whichever of them counts, and is kept for a while', async () => {
+  it('is one total over all nodes, and is kept for a while', async () => {
     const nodes = await Promise.all([openStore(), openStore()]);
     const spend = (at: number, amounts: number[]) => nodes[at]!.counts.spend('secret', amounts, 60_000);
     await Promise.all(Array.from({ length: 50 }, (_, at) => spend(at % 2, [1, 8, 300, 0.25])));

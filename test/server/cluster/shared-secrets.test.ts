@@ -23,7 +23,7 @@ const body = { session: { type: 'realtime', model: 'alice', instructions: 'It ra
 const issuing = (server: Awaited<ReturnType<typeof node>>) => server.ask('/v1/realtime/client_secrets', { key, body });
 
 describe.skipIf(!hasRedis)('a client secret', () => {
-  it('that one node has made opens a session at another one at once, with what it stands for', async () => {
+  it('that one node has made opens a session at another one at once, with its terms', async () => {
     const [first, second] = [await node(), await node()];
     const { value } = (await issuing(first)).body;
     const talk = second.call('', { authorization: `Bearer ${value}` });
@@ -39,7 +39,7 @@ describe.skipIf(!hasRedis)('a client secret', () => {
     client.disconnect();
   });
 
-  it('that has expired everywhere, or that nobody has made, opens nothing', async () => {
+  it('that has expired everywhere, or was never made, opens nothing', async () => {
     const [first, second] = [await node(), await node()];
     const { value } = (await issuing(first)).body;
     const client = new Redis(redis.url);
@@ -51,7 +51,7 @@ describe.skipIf(!hasRedis)('a client secret', () => {
     }
   });
 
-  it('is refused as long as nobody can tell, and none is made; server keys work', async () => {
+  it('is refused while the store does not answer, and none is made; server keys work', async () => {
     const [first, second] = [await node(), await node()];
     const { value } = (await issuing(first)).body;
     redis.signal('SIGSTOP');

@@ -188,7 +188,7 @@ describe('invalid configuration', () => {
     expect(refusal({ file: path.join(folder, 'none.json') })).toContain('cannot be read');
   });
 
-  it('does not change object prototypes, whatever the keys in the file', async () => {
+  it('does not change object prototypes, for any keys in the file', async () => {
     const file = await fileWith('{"__proto__": {"port": 1}, "constructor": {"prototype": {"port": 1}}}');
     expect(refusal({ file })).toContain(file);
     expect(({} as Record<string, unknown>)['port']).toBeUndefined();

@@ -21,7 +21,7 @@ async function ownerOf(folder: string) {
 }
 
 describe('data folder', () => {
-  it('belongs to one server: a second one is told which process has it, and gets it when that was killed', async () => {
+  it('belongs to one server: a second one names the process that has it, and gets it when that was killed', async () => {
     const folder = testFolder();
     const owner = await ownerOf(folder);
     expect(() => lockDataDir(folder)).toThrow(

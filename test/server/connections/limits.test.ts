@@ -71,7 +71,7 @@ describe('limits of a client secret', () => {
     }
   });
 
-  it('tell a client that asks for notices when a fifth is left, once', async () => {
+  it('warn a client that asks for notices once, when a fifth is left', async () => {
     const server = await opened();
     const secret = await issue(server, { replies: 5, tokens: 1_000_000 });
     const notices = async (query: string, replies: number): Promise<unknown[]> => {
@@ -161,7 +161,7 @@ describe('limits of a client secret', () => {
     expect((await ask(call, 'Who are you?')).mind).toEqual(byLimit);
   });
 
-  it('go on counting after a reconnect, also to another process', async () => {
+  it('continue counting after a reconnect, also to another process', async () => {
     const flags = { store: true, dataDir: dataFolder() };
     const server = await opened(flags);
     const call = server.call('?x=resume', { authorization: `Bearer ${await issue(server, { replies: 1 })}` });
@@ -203,7 +203,7 @@ describe('limits of a client secret', () => {
 });
 
 describe('counted spending', () => {
-  it('is what all replies have cost together; of a speculative one that nobody wanted, its tokens only', async () => {
+  it('is the cost of all replies together; of a discarded speculative reply, only its tokens', async () => {
     const spending = new Spending();
     const totals: unknown[] = [];
     const meter = { spending, account: 'a', limits: { replies: 10 }, prices: undefined, onNear: () => undefined };
@@ -247,7 +247,7 @@ describe('counted spending', () => {
     expect(minds.filter((because) => because === 'limit')).toHaveLength(13);
   });
 
-  it('goes on by itself while the shared store does not answer, and never falls behind what it knows', async () => {
+  it('counts alone while the shared store does not answer, and never goes back', async () => {
     let isThere = true;
     const shared = [0, 0, 0, 0];
     const spending = new Spending(async (_account, amounts) => {

@@ -65,7 +65,7 @@ describe('a rating', () => {
     expect(call.kept).toEqual([]);
   });
 
-  it('of a card keeps words of the user from the character, which evades them, and tells the client the category only', async () => {
+  it('of a card keeps words of the user from the character, which evades them, and sends the client only the category', async () => {
     const { server, engines } = await opened(['Good day to you.'], { rating: 'teen' });
     const call = await talk(server);
     await ask(call, 'Hello there.');
@@ -228,7 +228,7 @@ describe('a moderation server', () => {
 });
 
 describe('the report button', () => {
-  it('keeps what was said, and what before it, in a file of the operator, and tells the player', async () => {
+  it('stores the reported words, and the words before them, in a file of the operator, and informs the player', async () => {
     const dataDir = dataFolder();
     const { server } = await opened(['I am a horrible hatter.'], { flags: { reports: true, dataDir } });
     const call = await talk(server);

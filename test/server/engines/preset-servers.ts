@@ -1,6 +1,6 @@
 import { openChatAudioServer } from '../../fakes/servers/chat-audio-server.ts';
 import { openCosyvoiceServer } from '../../fakes/servers/cosyvoice-server.ts';
-import { openDashscopeServer } from '../../fakes/servers/dashscope-server.ts';
+import { openDashscopeServer } from '../../fakes/servers/cloud/dashscope-server.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { openChatModel } from '../../conformance/engine-table.ts';
 import { openGptSovitsServer } from '../../fakes/servers/gpt-sovits-server.ts';

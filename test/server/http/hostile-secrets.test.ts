@@ -22,7 +22,7 @@ describe('a hostile maker of client secrets', () => {
     expect(server.secrets.bytes).toBe(2 * held);
   });
 
-  it('is told that the session of a client secret is too large', async () => {
+  it('learns that the session of a client secret is too large', async () => {
     const server = await serve(keyed);
     const large = [...tools, { ...tools[0], name: 'listen' }];
     const made = await server.ask(path, { key: one, body: { session: { model: 'alice', tools: large } } });

@@ -6,7 +6,8 @@ import { calmFeelings } from '../../../agents/feelings.ts';
 import { fold } from '../../../server/journal/fold.ts';
 import { JournalFile, readJournal } from '../../../server/journal/journal-file.ts';
 import { Journal } from '../../../server/journal/journal.ts';
-import { createdIn, type JournalLine } from '../../../server/journal/lines.ts';
+import type { JournalLine } from '../../../server/journal/lines.ts';
+import { createdIn } from '../../../server/journal/unfinished.ts';
 import { restore } from '../../../server/journal/restore.ts';
 import { testFolder } from '../../fakes/test-folder.ts';
 

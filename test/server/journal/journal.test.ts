@@ -6,7 +6,7 @@ import { Journal } from '../../../server/journal/journal.ts';
 import { restore } from '../../../server/journal/restore.ts';
 import type { CallItem, Item, MessageItem } from '../../../server/session/contract/item.ts';
 import { hashOf } from '../../../server/connections/resumable-sessions.ts';
-import { messagesOf } from '../../../server/session/history/participants.ts';
+import { messagesOf } from '../../../server/session/history/conversation.ts';
 import { calmFeelings } from '../../../agents/feelings.ts';
 import { recordConnection } from '../../rigs/connection-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';

@@ -105,7 +105,7 @@ describe.concurrent('kill -9 of the server', () => {
     client.talk.close();
   }, 600_000);
 
-  it(`lets a reply go on at the sample that the client has not got if it comes in its middle, ${kills} times`, async () => {
+  it(`lets a reply continue at the first sample that the client has not received if it comes in its middle, ${kills} times`, async () => {
     await using servers = await openServers();
     const random = seededRandom(18);
     const client = talkTo(servers);

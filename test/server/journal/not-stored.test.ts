@@ -26,14 +26,14 @@ async function serveWithoutRoom() {
 }
 
 describe('what cannot be stored', () => {
-  it('a client is told once that its session cannot be stored, and the talk goes on', async () => {
+  it('a client is warned once that its session cannot be stored, and the conversation continues', async () => {
     const call = await begin(await serveWithoutRoom(), '?model=alice&x=resume,notice');
     const warnings = warningsOf(call);
     for (const text of ['One.', 'Two.', 'Three.']) await say(call, text);
     expect(warnings).toMatchObject([{ code: 'session_not_stored', message: errorTable.session_not_stored[1] }]);
   });
 
-  it('each session is told of its own loss', async () => {
+  it('each session is warned of its own loss', async () => {
     const server = await serveWithoutRoom();
     for (const query of ['?model=alice&x=resume,notice', '?model=captain-nemo&x=resume,notice']) {
       const call = await begin(server, query);
@@ -50,7 +50,7 @@ describe('what cannot be stored', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('a client is told once that what is said cannot be remembered, and the talk goes on', async () => {
+  it('a client is warned once that the conversation cannot be remembered, and it continues', async () => {
     const dataDir = dataFolder();
     const call = await begin(await serve({ flags: { memory: true, dataDir } }), '?model=alice&user=bob&x=notice');
     const warnings = warningsOf(call);

@@ -118,7 +118,7 @@ describe('restart in the middle of a reply', () => {
 });
 
 describe('restart of a server with keys', () => {
-  it('restores a session of a killed server for nobody else’s key, and for its resume token alone', async () => {
+  it('restores a session of a killed server only for its key and its resume token', async () => {
     const [owner, other] = ['key-of-the-first-account', 'key-of-the-other-account'];
     const store = {
       DRAMATIS_STORE: 'true',

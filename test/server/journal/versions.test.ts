@@ -42,7 +42,7 @@ describe.for(journals)('a journal of version $version', ({ version, said }) => {
     expect(texts[5]).toMatch(new RegExp(`^${said}`));
   });
 
-  it('is resumed: the client learns what became of the reply, and the conversation goes on', async () => {
+  it('is resumed: the client learns the outcome of the reply, and the conversation continues', async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-version-'));
     folders.push(dataDir);
     const token = `rt_${'x'.repeat(32)}`;
@@ -70,7 +70,7 @@ describe('a journal of a newer version', () => {
     { type: 'something-new', upTo: 1 },
   ];
 
-  it.for(newer)('is told from a damaged one by its version and its lines (%o)', (line) => {
+  it.for(newer)('is distinguished from a damaged one by its version and its lines (%o)', (line) => {
     expect(() => lineIn(JSON.stringify(line), 'here')).toThrow(expect.objectContaining({ isNewer: true }));
   });
 

@@ -114,7 +114,7 @@ describe.each(storeKinds)('correction in %s', (kind) => {
     expect(await store.unsummarised(bond)).toEqual([]);
   });
 
-  it('refuses a summary of turns that were corrected or deleted meanwhile', async () => {
+  it('refuses a summary of turns that were corrected or deleted in the meantime', async () => {
     const store = await newStoreIn(kind);
     await said(store, 'i1', 'I fear geese.');
     const made = { before: '', text: 'They fear geese.', turns: await store.unsummarised(bond), atMs: 0, facts: [] };

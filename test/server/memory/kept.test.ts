@@ -66,7 +66,7 @@ describe.each(storeKinds)('memories in %s', (kind) => {
     expect(facts).toMatchObject([{ text: 'I live in York.', source: 't2' }]);
   });
 
-  it('keeps the latest 10,000 turns of a user, and what the forgotten ones told of the user', async () => {
+  it('keeps the latest 10,000 turns of a user, and the facts of the dropped ones', async () => {
     const source = newStore();
     const facts = [{ topic: 'home', text: 'I live in Leeds.' }];
     // In one transaction, for speed.

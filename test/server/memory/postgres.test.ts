@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres)('memories in PostgreSQL', () => {
     expect((await store.list(bob, { most: 1 })).at(-1)?.id).toBe('t300');
   });
 
-  it('restores a backup of pg_dump, as OPERATIONS.md tells, with every memory as it was', async () => {
+  it('restores a backup of pg_dump, as in OPERATIONS.md, with every memory unchanged', async () => {
     const [url, restored] = [await newDatabase(), await newDatabase()];
     const store = await openPostgres(url);
     for (let index = 0; index < 20; index += 1)
@@ -169,7 +169,7 @@ describe.skipIf(!hasPostgres)('memories in PostgreSQL', () => {
 });
 
 describe.skipIf(!hasPostgres)('a server with memories in PostgreSQL', () => {
-  it('shares them with another server, which recalls what the first was told', async () => {
+  it('shares them with another server, which recalls what users said to the first', async () => {
     const postgresUrl = await newDatabase();
     const engines = fakeEngines();
     const flags = { memory: true, postgresUrl };

@@ -78,7 +78,7 @@ describe('prompt injection through memory', () => {
 });
 
 describe('owners of memories', () => {
-  it('takes the user of a client secret from the secret alone', async () => {
+  it('takes the user of a client secret only from the secret', async () => {
     const dataDir = dataFolder();
     const server = await serve({ flags: { memory: true, dataDir, apiKeys: 'key' } });
     const secretFor = async (user?: string): Promise<string> => {

@@ -144,7 +144,7 @@ describe('/v1/memories', () => {
 });
 
 describe('POST /v1/chat/completions', () => {
-  it('stores and recalls no memories for chat completions, whatever user they name', async () => {
+  it('stores and recalls no memories for chat completions, even if they name a user', async () => {
     const dataDir = filledFolder();
     const engines = fakeEngines();
     const { ask } = await serve({ flags: { memory: true, dataDir }, engines });

@@ -73,7 +73,7 @@ describe('POST and PUT /v1/saves', () => {
     expect(asked?.memories?.join()).not.toContain('Forgive');
   });
 
-  it('tell a client of the world that was loaded, and keep what it says of its world first', async () => {
+  it('send a client the world that was loaded, and prefer the world that the client has already sent', async () => {
     const { server, engines } = await remembering();
     const call = await begin(server);
     await tellWorld(call, { set: { place: 'the garden', hour: 'dusk' } });
@@ -87,7 +87,7 @@ describe('POST and PUT /v1/saves', () => {
     expect(facts).toEqual(['place: the garden', 'hour: night']);
   });
 
-  it('let feelings fade between two sessions, but not those of a save while nobody plays', async () => {
+  it('let feelings fade between two sessions, but not those of a save between games', async () => {
     const { server, engines, dataDir } = await remembering();
     const angry = { ...calmFeelings, emotions: { ...calmFeelings.emotions, anger: 9 } };
     const store = newStore(memoryFile(dataDir));

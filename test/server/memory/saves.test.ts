@@ -73,7 +73,7 @@ const anyUser: fc.Arbitrary<SavedUser> = fc
   );
 
 describe.each(storeKinds)('saves of memories in %s', (kind) => {
-  it('bring back exactly what was saved, whatever that is, for the same user and for another', async () => {
+  it('restore exactly what was saved, with any content, for the same user and for another', async () => {
     const store = await newStoreIn(kind);
     const saves = savesOf(store);
     let number = 0;
@@ -176,10 +176,10 @@ describe('a save', () => {
       state: { '*': { world: { set: { 1: 'a', 2: 'b' } } }, alice: { feelings: { intimacy: 7.25 } } },
       last_turns: [{ character: 'alice', asked: 'I live in Leeds.' }, { character: 'sherlock-holmes' }],
     });
-    expect(JSON.stringify(save)).not.toContain('bob');
+    expect(JSON.stringify({ ...save, hmac: '' })).not.toContain('bob');
   });
 
-  it('tells on loading which characters have changed since', async () => {
+  it('reports on loading which characters have changed since', async () => {
     const store = await newStoreIn('a file');
     await some(store);
     const save = await savesOf(store).save(bob);

@@ -140,7 +140,7 @@ describe('unreadable memory file', () => {
 });
 
 describe.skipIf(!canMount())('disk', () => {
-  it('stores everything said while the disk was full once there is room again, and tells of the loss until then', async () => {
+  it('stores everything said while the disk was full when there is space again, and reports the loss until then', async () => {
     const dataDir = dataFolder();
     mount(dataDir, 'size=2m');
     const server = await serve({ flags: { memory: true, dataDir } });

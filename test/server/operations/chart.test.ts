@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
-import { PrometheusRule, ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import {
+  PodMonitor,
+  PrometheusRule,
+  ServiceMonitor,
+} from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
@@ -22,6 +26,7 @@ const models = {
   Ingress,
   NetworkPolicy,
   PodDisruptionBudget,
+  PodMonitor,
   PrometheusRule,
   ScaledObject,
   Service,
@@ -44,6 +49,13 @@ const valueSets: Readonly<Record<string, readonly string[]>> = {
     'networkPolicy.from[0].namespaceSelector.matchLabels.name=gateways',
   ],
   'scaled and watched': ['keda.enabled=true', 'serviceMonitor.enabled=true', 'prometheusRule.enabled=true'],
+  'with workers': ['worker.enabled=true', 'worker.dataClaim=runs', 'serviceMonitor.enabled=true'],
+  'with workers that are scaled': [
+    'worker.enabled=true',
+    'worker.keda.enabled=true',
+    'worker.keda.maxReplicas=8',
+    'serviceMonitor.enabled=true',
+  ],
   'with an LLM, weights and characters': [
     'settings.DRAMATIS_LLM_BASE_URL=http://vllm:8000/v1',
     'data.modelsClaim=models',
@@ -122,6 +134,46 @@ describe.skipIf(!hasHelm)('the Helm chart', () => {
     });
   });
 
+  it('runs workers as an ordinary user, apart from the service, with time to finish what is under way', () => {
+    const manifests = manifestsOf(valueSets['with workers'] ?? []);
+    const of = (kind: Kind): Manifest[] => manifests.filter((manifest) => manifest.kind === kind);
+    const { template, selector } = (
+      of('Deployment').find(({ spec }) => spec['replicas'] === 2 && !('strategy' in spec)) as Manifest
+    ).spec as { readonly template: { readonly spec: Pod }; readonly selector: { readonly matchLabels: unknown } };
+    const { containers, securityContext, terminationGracePeriodSeconds } = template.spec;
+    expect(securityContext.runAsNonRoot).toBe(true);
+    expect(containers[0]?.securityContext).toMatchObject({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+    });
+    expect(containers[0]).toMatchObject({
+      livenessProbe: {},
+      readinessProbe: {},
+      resources: { limits: { memory: '2Gi' } },
+    });
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(60 + 10);
+    expect(of('Service')[0]?.spec['selector']).not.toEqual(selector.matchLabels);
+    expect(of('PodMonitor')[0]?.spec['selector']).toEqual(selector);
+  });
+
+  it('scales workers by the asks that wait, never to none, and slowly down', () => {
+    const manifests = manifestsOf(valueSets['with workers that are scaled'] ?? []);
+    const scaled = manifests.filter(({ kind }) => kind === 'ScaledObject');
+    expect(scaled).toHaveLength(1);
+    expect(scaled[0]?.spec).toMatchObject({
+      scaleTargetRef: { name: 'talk-worker' },
+      minReplicaCount: 1,
+      maxReplicaCount: 8,
+      triggers: [{ type: 'prometheus', metricType: 'AverageValue', metadata: { threshold: '64' } }],
+    });
+    // Every worker reports the asks of all, under the job that the PodMonitor gives.
+    const query = 'sum(max by (kind) (dramatis_asks_waiting{job="dramatis-workers"}))';
+    expect(scaled[0]?.spec['triggers']).toMatchObject([{ metadata: { query } }]);
+    expect(JSON.stringify(manifests.find(({ kind }) => kind === 'PodMonitor')?.spec)).toContain('"dramatis-workers"');
+    const worker = manifests.find((one) => one.kind === 'Deployment' && !('strategy' in one.spec));
+    expect(worker?.spec).not.toHaveProperty('replicas');
+  });
+
   it('has the alerts of this server, for the name of the release', () => {
     const rule = manifestsOf(valueSets['scaled and watched'] ?? []).find(({ kind }) => kind === 'PrometheusRule');
     const text = JSON.stringify(rule?.spec);
@@ -131,6 +183,11 @@ describe.skipIf(!hasHelm)('the Helm chart', () => {
 
   it.each([
     ['several nodes without a Redis', ['cluster.enabled=false'], 'replicas=1'],
+    [
+      'workers that are scaled by figures nobody collects',
+      ['worker.enabled=true', 'worker.keda.enabled=true'],
+      'serviceMonitor.enabled',
+    ],
     ['a route without a gateway', ['httpRoute.enabled=true'], 'httpRoute.parentRef'],
     ['a key among the settings', ['settings.DRAMATIS_API_KEYS=app:secret'], 'is a secret'],
   ])('refuses %s, and says what to do', (_name, values, said) => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../server/config/config.ts';
+import { openAskFigures } from '../../../eval/worker/ask-figures.ts';
 import { LiveSessions } from '../../../server/http/live-sessions.ts';
 import { openMetrics } from '../../../server/telemetry/metrics.ts';
 
@@ -12,11 +13,12 @@ const folder = path.join(root, 'server', 'operations');
 const read = (file: string): string => readFileSync(path.join(folder, file), 'utf8');
 const isInstalled = (program: string, flag: string): boolean => spawnSync(program, [flag]).status === 0;
 
-/** The names of all samples that a node can have. */
+/** The names of all samples that a node or a worker can have. */
 async function samples(): Promise<ReadonlySet<string>> {
   const sessions = new LiveSessions(readConfig({ flags: {}, environment: {} }));
-  const node = { unkept: 0, fenced: 0, relayed: 0, resumes: {} };
-  const text = await openMetrics([], sessions, true, node).text();
+  const node = { unkept: 0, fenced: 0, moved: 0, relayed: 0, resumes: {} };
+  const metrics = openMetrics({ engines: () => [], sessions, watchesVoices: true, node });
+  const text = `${await metrics.text()}${await openAskFigures().text()}`;
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gmu)];
   return new Set(
     types.flatMap(([, name = '', type]) =>
@@ -97,7 +99,7 @@ describe('the files for several nodes', () => {
     expect(status).toBe(0);
   });
 
-  it.skipIf(!isInstalled('promtool', '--version'))('are right for Prometheus: each alert fires as told', () => {
+  it.skipIf(!isInstalled('promtool', '--version'))('are right for Prometheus: each alert fires as documented', () => {
     for (const args of [
       ['check', 'rules', 'chart/alerts.yml'],
       ['test', 'rules', 'alerts.test.yml'],

@@ -38,7 +38,7 @@ describe('toBeta', () => {
     ]);
   });
 
-  it('sends only event types of the beta and in order, whatever a client does', async () => {
+  it('sends only event types of the beta and in order, for any behaviour of the client', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 20 }), async (script) => {
         const wire = connectBeta(engineScript);

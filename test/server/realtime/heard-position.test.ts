@@ -76,7 +76,7 @@ describe('heard position after response.done', () => {
     expect(await remembered()).toBe(line);
   });
 
-  it('keeps the client’s own truncation, whatever it reports later', async () => {
+  it('keeps the client’s own truncation, regardless of later reports', async () => {
     const { wire, heard, itemId, interrupt, remembered } = await afterReply();
     heard(60);
     await interrupt();

@@ -8,7 +8,7 @@ function isOurs(event: Record<string, unknown>): boolean {
 }
 
 describe('event order', () => {
-  it('sends events in protocol order and ends every response exactly once, whatever a client does', async () => {
+  it('sends events in protocol order and ends every response exactly once, for any behaviour of the client', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 30, size: 'max' }), async (script) => {
         const wire = connect(engineScript);
@@ -21,7 +21,7 @@ describe('event order', () => {
     );
   }, 60_000);
 
-  it('sends no response in a transcription session, whatever a client does', async () => {
+  it('sends no response in a transcription session, for any behaviour of the client', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 20, size: 'max' }), async (script) => {
         const wire = connect({ intent: 'transcription', hears: ['hello', '', 'again'] });

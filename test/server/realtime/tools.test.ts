@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../../agents/agent.ts';
-import { messagesOf } from '../../../server/session/history/participants.ts';
+import { messagesOf } from '../../../server/session/history/conversation.ts';
 import type { Item } from '../../../server/session/contract/item.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
@@ -237,7 +237,7 @@ describe('history with function calls', () => {
     ]);
   });
 
-  it('tells the LLM that a function call has no result yet', () => {
+  it('informs the LLM that a function call has no result yet', () => {
     expect(shapeOf([said('u', 'user', 'hi'), call('a'), said('v', 'user', 'well?')])).toEqual([
       'user hi',
       ['a'],

@@ -66,7 +66,7 @@ describe('transcription session', () => {
     await wire.hangUp();
   });
 
-  it('stays a transcription session and keeps transcribing, whatever the client sets', async () => {
+  it('stays a transcription session and keeps transcribing, with any settings of the client', async () => {
     const wire = connect({ intent: 'transcription' });
     wire.send({ type: 'session.update', session: { type: 'realtime' } });
     await settle();

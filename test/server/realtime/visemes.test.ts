@@ -66,7 +66,7 @@ function played(events: readonly any[]) {
 const says = ['One two three four, five six seven eight nine. Ten eleven twelve.'];
 
 describe('x_dramatis.visemes', () => {
-  it('tells each shape at the very sample at which it sounds, ahead of its sound and without gaps', async () => {
+  it('sends each shape with the exact sample of its sound, ahead of it and without gaps', async () => {
     const wire = connect({ says, mouth: 'phones', synthesizer: audibleShapes() });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(10_000);
@@ -93,7 +93,7 @@ describe('x_dramatis.visemes', () => {
     }
   });
 
-  it('says once that only the loudness is known of a voice that tells no sounds', async () => {
+  it('says once that only the loudness is known of a voice that reports no phones', async () => {
     const wire = connect({ says: ['One mute. Two mute. Three four.'], mouth: 'visemes', synthesizer: audibleShapes() });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(10_000);
@@ -105,7 +105,7 @@ describe('x_dramatis.visemes', () => {
     ]);
   });
 
-  it('tells stock clients nothing', async () => {
+  it('sends no shapes to clients that do not ask', async () => {
     const wire = connect({ says, holds: true, synthesizer: audibleShapes() });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(10_000);

@@ -44,7 +44,7 @@ describe('semantic VAD', () => {
     await wire.hangUp();
   });
 
-  it('ends the turn by silence alone if the client sets its length', async () => {
+  it('ends the turn only by silence if the client sets its length', async () => {
     const wire = connect({ completeness: [0.9] });
     await update(wire, detection({ silence_duration_ms: 900 }));
     await wire.stream(tone(600));

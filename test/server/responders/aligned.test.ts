@@ -121,7 +121,7 @@ describe('speech of an engine that tells no times, aligned with a reference voic
     expect(chunks[0]?.mouth?.basis).toBe('sound');
   }, 120_000);
 
-  it('finds the shapes of a cough in the sound, and goes on after it', async () => {
+  it('finds the shapes of a cough in the audio, and continues after it', async () => {
     const [line] = (await lines(1, 'awb')) as [VoicedLine];
     const half = line.samples.length >> 1;
     const cough = noise(line.sampleRate * 0.8).map((one, at) => one * 0.8 * Math.exp(-at / line.sampleRate / 0.5));

@@ -31,11 +31,11 @@ async function basesOf(parts: readonly SpokenPart[]): Promise<(string | undefine
   return said.map((part) => (part.type === 'speech' ? part.chunk.mouth?.basis : part.type));
 }
 
-it('finds the shapes in the sound where the engine tells none, and leaves everything else as it is', async () => {
+it('finds the shapes in the audio if the engine reports none, and leaves everything else unchanged', async () => {
   const parts: SpokenPart[] = [{ type: 'reply-source', name: 'omni' }, speech(), speech(exact), speech()];
   expect(await basesOf(parts)).toEqual(['reply-source', 'sound', 'engine', 'sound']);
 });
 
-it('tells nothing of sound that is too coarse to hear the shapes in', async () => {
+it('sends no shapes for audio that is too coarse to find them', async () => {
   expect(await basesOf([speech(undefined, 6_000)])).toEqual([undefined]);
 });

@@ -30,7 +30,7 @@ describe('scene with a misbehaving model', () => {
     ['picks nobody', many('')],
     ['talks at length', many('I think, on reflection, that somebody ought to say something now.')],
     ['ends it at once', many('<END CHAT>')],
-  ])('plays the scene to its last turn and nobody twice in a row if the model %s', async (_what, speakers) => {
+  ])('plays the scene to its last turn and no character twice in a row if the model %s', async (_what, speakers) => {
     const { said, ended } = await playedBy(actingModel(speakers, 'So it is.'));
     expect(said).toHaveLength(6);
     expect(ended).toBe(true);

@@ -111,7 +111,7 @@ describe('omniResponder', () => {
     expect(JSON.stringify(model.sent[0])).toContain('A grey lady walks in the cellar.');
   });
 
-  it('returns text from the omni model if nobody listens', async () => {
+  it('returns text from the omni model if no audio is wanted', async () => {
     await using server = await openChatAudioServer();
     const parts = await reply(openAt(server), spoken, { speaks: false });
     const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');

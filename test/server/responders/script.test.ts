@@ -39,7 +39,7 @@ async function speak(phrases: readonly string[], before?: { readonly heard: stri
 }
 
 describe('openScript', () => {
-  it('goes on in the middle of a phrase with the same samples, in another engine', async () => {
+  it('continues in the middle of a phrase with the same samples, in another engine', async () => {
     const whole = await speak(texts);
     expect(whole.begun.map(({ text, before, saidMs }) => [before, text, saidMs])).toEqual(
       texts.map((text, at) => [texts.slice(0, at).join(''), text, 0]),

@@ -23,13 +23,18 @@ describe('skipHeard', () => {
     ['You see, but you do not observe.', 'The distinction is clear!'],
     ['you see but you do not observe the', 'distinction is clear!'],
     [line, ''],
-  ])('after “%s” goes on with “%s”', async (heard, expected) => {
+  ])('after “%s” continues with “%s”', async (heard, expected) => {
     expect(await rest(heard, line)).toBe(expected);
   });
 
   it('leaves a reply in other words whole, but for sentences that were heard', async () => {
     expect(await rest('You see, but you look away', line)).toBe(line);
     expect(await rest('You see, but you do not observe. It is', line)).toBe('The distinction is clear!');
+  });
+
+  it('says nothing more if whole sentences were heard and the model now answers in other words', async () => {
+    expect(await rest('It was the butler. He had', line)).toBe('');
+    expect(await rest('It was the butler.', line)).toBe('');
   });
 
   it('passes on all that is not text, also if nothing is left to say', async () => {

@@ -52,7 +52,7 @@ describe('interruptions between characters', () => {
     await rig.close();
   });
 
-  it('lets nobody interrupt a stubborn character or the environment', async () => {
+  it('lets no character interrupt a stubborn character or the environment', async () => {
     const calm = { patience: 0, interruptibility: 0 };
     const stage = gardenWith({ 'abraham-lincoln': calm, alice: calm, 'sherlock-holmes': calm });
     const rig = openScene({ stage, model: actingModel(['Abraham Lincoln', 'Alice'], `${words(90)}.`) });

@@ -104,7 +104,7 @@ describe('concurrent edits', () => {
     expect((await put('old-mara', as('four'))).status).toBe(200);
   });
 
-  it('refuses to delete a character that was changed meanwhile', async () => {
+  it('refuses to delete a character that was changed in the meantime', async () => {
     const { ask, bringIn, put, read, home } = await serveCharacters();
     await bringIn(JSON.stringify(card));
     const { revision, card: own, lines } = await read('old-mara');

@@ -61,7 +61,7 @@ describe('cards of strangers', () => {
     expect(await reply.json()).toMatchObject({ id: 'm'.repeat(64) });
   });
 
-  it('no answer tells the folder in which characters lie', async () => {
+  it('no answer contains the folder of the characters', async () => {
     const { bringIn, home } = await serveCharacters();
     const folder = path.join(home, 'characters/mara');
     await mkdir(folder, { recursive: true });

@@ -103,7 +103,7 @@ it('downloads a model in the background, uses it, and uses it again at the next 
   expect(planEngines({ dataDir, modelCatalogue }).tts.map(({ name }) => name)).toEqual(['embedded']);
 });
 
-it('tells the progress of a download, cancels it, and goes on from there', async () => {
+it('reports the progress of a download, cancels it, and continues from there', async () => {
   const { call, row, weightsServer } = await openModels();
   weightsServer.trick = ({ file }, response) => {
     response.writeHead(200, { etag: '"one"', 'content-length': file.length });
@@ -121,7 +121,7 @@ it('tells the progress of a download, cancels it, and goes on from there', async
   expect(weightsServer.seen).toEqual(['all /voice.onnx', 'bytes=5000- /voice.onnx']);
 });
 
-it('tells why a download failed, and knows no other models', async () => {
+it('reports why a download failed, and lists no other models', async () => {
   const { call, row, weightsServer } = await openModels();
   weightsServer.trick = (_, response) => {
     response.writeHead(404).end();

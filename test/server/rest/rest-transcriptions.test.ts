@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { toFile } from 'openai';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { concatSamples } from '../../../voices/audio.ts';
 import { EngineError } from '../../../voices/engine.ts';
@@ -11,6 +11,7 @@ import { wavBytes } from '../../../voices/dsp/wav.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
 import { silence, tone } from '../../fakes/vad.ts';
+import { openScratch } from '../../eval/scratch.ts';
 import { client, failureOf } from '../../rigs/serve-rig.ts';
 
 describe('POST /v1/audio/transcriptions', () => {
@@ -121,12 +122,16 @@ describe('POST /v1/audio/transcriptions', () => {
   });
 
   it('leaves no temporary files and names none in its errors', async () => {
+    // A folder of its own, since servers of other tests write to the shared one at the same time.
+    await using scratch = await openScratch();
+    vi.stubEnv('TMPDIR', scratch.path);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { openai } = await client();
     const file = await toFile(Buffer.from('this is not a readable recording'), 'a.wav');
     const fault = await openai.audio.transcriptions.create({ model: 'any', file }).catch((reason: unknown) => reason);
     expect((fault as Error).message).not.toMatch(/tmp|dramatis-upload/);
     await openai.audio.transcriptions.create({ model: 'any', file: await spoken() });
-    expect((await readdir(tmpdir())).filter((name) => name.startsWith('dramatis-upload-'))).toEqual([]);
+    expect(await readdir(tmpdir())).toEqual([]);
   });
 
   it('reports the failure of the ASR engine', async () => {

@@ -56,7 +56,7 @@ it('streams speech as the events of OpenAI, and nothing else unless it is asked 
   expect(events.at(-1)).toMatchObject({ type: 'speech.audio.done', usage: { input_tokens: 8, output_tokens: 0 } });
 });
 
-it('tells words and shapes ahead of their sound, in samples of the text', async () => {
+it('sends words and shapes ahead of their audio, in samples of the text', async () => {
   const events = await eventsOf({ ...wanted, x_dramatis: { timings: ['words', 'visemes', 'phones'] } });
   const told = events.map(({ audio, ...event }) => (audio === undefined ? event : { type: event.type }));
   const delta = { type: 'speech.audio.delta' };

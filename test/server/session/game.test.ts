@@ -31,7 +31,7 @@ async function ask(wire: Wire, ms = 6_000): Promise<void> {
 }
 
 describe('the world of a game', () => {
-  it('takes a change, tells its revision, and takes the same id once', async () => {
+  it('takes a change, returns its revision, and takes the same id once', async () => {
     const wire = await play(['Yes.']);
     const taken = wire.last('x_dramatis.world_taken');
     expect(taken).toMatchObject({ id: 'w1', revision: 1, dropped_events: 0, respond: 'silent' });
@@ -110,7 +110,7 @@ describe('the world of a game', () => {
 });
 
 describe('the actions of a game', () => {
-  it('tells an action at the sample of its word, within a sentence too', async () => {
+  it('sends an action with the sample of its word, also within a sentence', async () => {
     const wire = await play(
       ['Take that (point_at lantern) one, (walk_to user) and follow. (bows deeply) Now. (nods)'],
       {
@@ -149,7 +149,7 @@ describe('the actions of a game', () => {
     await wire.hangUp();
   });
 
-  it('stops what goes on when the user begins to speak', async () => {
+  it('stops actions in progress when the user begins to speak', async () => {
     const wire = await play(['I come. (walk_to lantern)']);
     await ask(wire, 2_000);
     const [{ action_id: id }] = all(wire, 'x_dramatis.action');
@@ -160,7 +160,7 @@ describe('the actions of a game', () => {
     await wire.hangUp();
   });
 
-  it('tells the character what became of its actions', async () => {
+  it('informs the character about the outcome of its actions', async () => {
     const wire = await play(['Look. (point_at lantern)', 'Oh.', 'Well.']);
     await ask(wire, 2_000);
     const [{ action_id: id }] = all(wire, 'x_dramatis.action');

@@ -116,7 +116,7 @@ describe('a reply that cuts in', () => {
     return { ...rig, turnDetector };
   };
 
-  it('leaves nothing in the history if the user goes on within 600 ms of its first sound', async () => {
+  it('leaves nothing in the history if the user continues within 600 ms of its first sound', async () => {
     const rig = await cutInto(300);
     expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
     expect(rig.of('item-truncated')).toMatchObject([{ heardMs: 0 }]);
@@ -147,7 +147,7 @@ describe('a reply that cuts in', () => {
     expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
   });
 
-  it('stays in the history if it answers nobody', async () => {
+  it('stays in the history if it is not an answer', async () => {
     const rig = await speaking({ hears: ['stop talking to me now'] });
     await rig.speak(600);
     expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');

@@ -87,7 +87,7 @@ describe('TurnTimings', () => {
   ] as const;
   const time = double({ min: -2_000, max: 30_000, noNaN: true });
 
-  it('splits the whole time to the first audio, whichever stages were marked in whatever order', () => {
+  it('splits the whole time to the first audio, for any stages marked in any order', () => {
     const turn = record({
       startMs: double({ min: 0, max: 1e9, noNaN: true }),
       speech: boolean(),

@@ -53,7 +53,7 @@ describe('relations', () => {
     hear('Oh, THANK you, my dear.');
     expect(told()).toEqual(
       ['alice', 'martha'].map((character) => {
-        return { type: 'relation', character, axis: 'trust', value: 25, change: 15, because: 'courtesy' };
+        return { type: 'relation', character, with: 'user', axis: 'trust', value: 25, change: 15, because: 'courtesy' };
       }),
     );
     hear('You thank me?');
@@ -77,7 +77,7 @@ describe('relations', () => {
     expect(told()).toMatchObject([{ character: 'alice', axis: 'respect', value: -30, because: 'The player fled.' }]);
   });
 
-  it('stay from -100 to 100 whatever happens, and tell of each change once', () => {
+  it('always stay from -100 to 100, and report each change once', () => {
     const by = fc.integer({ min: -100, max: 100 });
     fc.assert(
       fc.property(fc.array(by, { maxLength: 40 }), (changes) => {
@@ -94,13 +94,34 @@ describe('relations', () => {
     );
   });
 
-  it('go on from an earlier session, of which the client is told', () => {
+  it('continue from an earlier session, and are sent to the client', () => {
     const { relations, told } = open();
-    relations.restore({ alice: { trust: 77, gone: 5 } });
+    relations.restore({ relations: { alice: { trust: 77, gone: 5 } } });
     expect(told()).toEqual([
-      { type: 'relation', character: 'alice', axis: 'trust', value: 77, change: 0, because: 'restored' },
+      { type: 'relation', character: 'alice', with: 'user', axis: 'trust', value: 77, change: 0, because: 'restored' },
     ]);
     expect(relations.of('alice')[0]?.value).toBe(77);
+  });
+
+  it('are to each player by itself: each moves its own, and a reply knows those to the one who spoke last', () => {
+    const { relations, told } = open({ relationsWith: { 'player-2': { alice: { trust: 50 } } } });
+    const hear = (text: string, speaker: string): void =>
+      relations.note({ type: 'item-added', item: message(text), previousItemId: null }, undefined, speaker);
+    hear('Thank you.', 'player-1');
+    expect(told()).toMatchObject([
+      { with: 'player-1', character: 'alice', value: 25 },
+      { with: 'player-1', character: 'martha', value: 25 },
+    ]);
+    expect(relations.of('alice')[0]?.value).toBe(25);
+    hear('You liar!', 'player-2');
+    expect(relations.of('alice')[0]?.value).toBe(10);
+    relations.feel({ text: 'Anna fled.', seenBy: ['alice'], feel: { trust: -5 }, by: 'player-1' });
+    expect(told().at(-1)).toMatchObject({ with: 'player-1', value: 20 });
+    // Another user has the number from now on.
+    relations.restore({ relationsWith: { 'player-2': {} } });
+    expect(relations.of('alice')[0]?.value).toBe(10);
+    hear('Hello.', 'player-1');
+    expect(relations.of('alice')[0]?.value).toBe(20);
   });
 
   it('are the same after a restart of the server, from the whole journal and from a shortened one', () => {
@@ -114,6 +135,14 @@ describe('relations', () => {
     for (const journal of [lines, fold(lines)])
       expect(restore(journal, 0)?.relations).toEqual({ alice: { trust: 35, respect: -5 } });
     expect(fold(lines)).toHaveLength(3);
+    const to = (speaker: string, value: number): JournalLine =>
+      ({ ...line('trust', value), with: speaker }) as JournalLine;
+    const withPlayer = [...lines, to('player-1', 60), to('user', 36)];
+    for (const journal of [withPlayer, fold(withPlayer)])
+      expect(restore(journal, 0)).toMatchObject({
+        relations: { alice: { trust: 36, respect: -5 } },
+        relationsWith: { 'player-1': { alice: { trust: 60 } } },
+      });
   });
 });
 
@@ -134,7 +163,7 @@ describe('relations in a card', () => {
       expect(parse(wrong).success).toBe(false);
   });
 
-  it('are told to an LLM in front of the last message, and only if there are any', () => {
+  it('are in the prompt before the last message, and only if there are any', () => {
     const messages = [
       { role: 'system', text: 'You are Alice.' },
       { role: 'user', text: 'Hello.' },
@@ -184,7 +213,7 @@ describe('a session with a character that has relations', () => {
     await call.closed;
   };
 
-  it('tells a client that asks for it, and no other', async () => {
+  it('are sent to a client that asks for them, and to no other', async () => {
     const { server, call } = await opened('?model=alice&x=relations');
     await say(call, 'Thank you.');
     call.send({ type: 'x_dramatis.world', events: [{ text: 'The player lied.', feel: { trust: -50, anger: 6 } }] });
@@ -254,20 +283,13 @@ describe('the state that a session keeps of its user', () => {
         states: async () => [],
       },
       owner: '',
-      world: undefined,
       relations: { alice: { trust: 20, respect: -5 } },
       restore: async () => undefined,
       onFault: (fault) => kept.push(fault),
     });
     state.follow('bob', ['alice'], true);
-    await state.note({
-      type: 'relation',
-      character: 'alice',
-      axis: 'trust',
-      value: 35,
-      change: 15,
-      because: 'courtesy',
-    });
+    const change = { axis: 'trust', value: 35, change: 15, because: 'courtesy' };
+    await state.note({ type: 'relation', character: 'alice', with: 'user', ...change });
     expect(kept).toEqual([['relations', { trust: 35, respect: -5 }]]);
   });
 });

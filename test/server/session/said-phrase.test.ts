@@ -12,7 +12,7 @@ const words = text
 const chunk: SpeechChunk = { frame: { samples: new Float32Array(24_000), sampleRate: 24_000, atMs: 0 }, text, words };
 
 describe('the phrase that a reply is saying', () => {
-  it('is told where it begins; its beginning moves with what is said again after a hold', async () => {
+  it('is reported where it begins; its beginning moves with repeated speech after a hold', async () => {
     const clock = new ManualClock();
     const playout = new Playout({ clock, aheadMs: 100, signal: new AbortController().signal });
     const told: { readonly atMs: number; readonly fromMs: number }[] = [];

@@ -45,7 +45,7 @@ describe('the world of a session', () => {
     }
   });
 
-  it('tells the tokens that it has in a prompt, and lets old events go first', () => {
+  it('returns its number of tokens in a prompt, and drops old events first', () => {
     const world = new SessionWorld();
     const long = (word: string): WorldChange => ({
       events: Array.from({ length: 10 }, () => ({ text: `${word} `.repeat(150) })),
@@ -61,7 +61,7 @@ describe('the world of a session', () => {
     expect(world.states.size).toBe(0);
   });
 
-  it('never tells another character of a scene what only one has seen', async () => {
+  it('never shows another character of a scene what only one has seen', async () => {
     const model = actingModel(['Alice', 'Sherlock Holmes', 'Alice', 'Sherlock Holmes']);
     const scene = openScene({ model });
     const [alice] = scene.session.conversation === undefined ? [] : ['alice'];

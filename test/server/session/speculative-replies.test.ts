@@ -113,7 +113,7 @@ describe('speculative reply', () => {
     }
   });
 
-  it('drops a speculative reply when the client changes the session meanwhile', async () => {
+  it('drops a speculative reply when the client changes the session in the meantime', async () => {
     const rig = openRig({ ...drafting, turnDetector: fakeTurnDetector([0.9]) });
     await rig.speak(500);
     await rig.silence(250);

@@ -34,7 +34,7 @@ async function spoken(told: MouthMovement | undefined): Promise<SpokenBlock[]> {
 }
 
 describe('a file about the mouth', () => {
-  it('in our own format counts samples at 24 kHz through all chunks, whatever the rate of the voice', async () => {
+  it('in our own format counts samples at 24 kHz through all chunks, for any rate of the voice', async () => {
     expect(mouthFile('oculus', await spoken(mouth), 'a.wav')).toEqual({
       format: 'oculus',
       sampleRate: 24_000,
@@ -83,7 +83,7 @@ describe('a file about the mouth', () => {
     expect(file.frames.every((frame) => frame.length === file.names.length)).toBe(true);
   });
 
-  it('is not made of a voice that tells nothing of its mouth, or of nothing', async () => {
+  it('is not made for a voice without mouth shapes, or for no speech', async () => {
     expect(mouthFile('oculus', await spoken(undefined), 'a.wav')).toBeUndefined();
     expect(mouthFile('rhubarb', [], 'a.wav')).toBeUndefined();
   });

@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser('the accessibility of the page'))('accessibility of 
     120_000,
   );
 
-  it('holds a conversation by keyboard alone, in an order that follows the page', async () => {
+  it('has a conversation only by keyboard, in an order that follows the page', async () => {
     const page = await open({ viewport: { width: 1280, height: 800 } });
     const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent || '');
     const tabTo = async (wanted: string) => {
@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser('the accessibility of the page'))('accessibility of 
     await page.close();
   }, 120_000);
 
-  it('shifts nothing while the page loads, and tells when it can be used', async () => {
+  it('shifts nothing while the page loads, and shows when it can be used', async () => {
     const page = await pages.browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.addInitScript(() => {
       const seen = { shift: 0, usableMs: 0 };
@@ -208,7 +208,16 @@ describe.skipIf(!hasBrowser('the accessibility of the page'))('accessibility of 
 
   it('moves nothing that is on the page when a conversation starts', async () => {
     const page = await open({ viewport: { width: 1280, height: 800 } }, '#alice');
-    const placeOf = (selector: string) => page.locator(selector).boundingBox();
+    // In tenths of a pixel: text is laid out in units of 1/64, which nobody sees.
+    const placeOf = async (selector: string) => {
+      const { x, y, width, height } = (await page.locator(selector).boundingBox()) ?? {
+        x: 0,
+        y: 0,
+        width: 0,
+        height: 0,
+      };
+      return [x, y, width, height].map((length) => Math.round(length * 10));
+    };
     const parts = ['#talk', '#text', '#portrait', '#name', '#llm-open', '#characters'];
     const before = await Promise.all(parts.map(placeOf));
     await page.fill('#text', 'Good evening.');

@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser('the cast of the page'))('character list', () => {
     await page.close();
   }, 60_000);
 
-  it('reports that a character was deleted meanwhile', async () => {
+  it('reports that a character was deleted in the meantime', async () => {
     const { server, bringIn, ask } = await serveCharacters();
     await bringIn(JSON.stringify(cards['V3, every field']));
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });

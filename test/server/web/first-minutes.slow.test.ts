@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser('the first minutes on the page'))('first minutes on 
     await page.close();
   }, 120_000);
 
-  it('brings the conversation back after a reload, goes on with it, and saves it', async () => {
+  it('restores the conversation after a reload, continues it, and saves it', async () => {
     const page = await open({ acceptDownloads: true }, '#alice');
     await page.locator('#openings .suggestion button').first().click();
     await page.locator(replies).waitFor();
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser('the first minutes on the page'))('first minutes on 
     await page.close();
   }, 120_000);
 
-  it('shows a notice if the conversation cannot be stored, and the talk goes on', async () => {
+  it('shows a notice if the conversation cannot be stored, and the conversation continues', async () => {
     await rm(path.join(pages.folder, 'sessions'), { recursive: true, force: true });
     await writeFile(path.join(pages.folder, 'sessions'), 'a file in the place of the folder');
     const page = await open({}, '#alice');

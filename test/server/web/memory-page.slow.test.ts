@@ -4,7 +4,7 @@ import { keep, servePages } from '../../rigs/page-rig.ts';
 import { hasBrowser } from '../../fakes/network/browser.ts';
 
 describe.skipIf(!hasBrowser('the memories of the page'))('memories on the page', () => {
-  const pages = servePages({ asks: true, flags: { memory: true } });
+  const pages = servePages({ asks: 'once', flags: { memory: true } });
 
   it('stores memories once the user opts in and lets them read, correct, export and erase them', async () => {
     const page = await pages.browser.newPage({ viewport: { width: 1280, height: 800 } });

@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
     await mkdir(path.join(folder, 'scenes'), { recursive: true });
     await writeFile(path.join(folder, 'scenes', 'short.json'), JSON.stringify(short));
   });
-  const pages = servePages({ asks: true, flags: { charactersDir: folder } });
+  const pages = servePages({ asks: 'once', flags: { charactersDir: folder } });
   afterAll(() => rm(folder, { recursive: true }));
 
   const hintOf = (page: Page) => page.locator('#talk-hint').textContent();
@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser('a scene in the page'))('scene on the page', () => {
     await page.close();
   }, 150_000);
 
-  it('tells the user their part in a scene on a phone and hides thoughts', async () => {
+  it('shows the user their part in a scene on a phone and hides thoughts', async () => {
     const page = await pages.browser.newPage({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
     await page.goto(pages.server.url);
     await page.click('#characters >> text=The Locked Garden');

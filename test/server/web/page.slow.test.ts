@@ -8,7 +8,7 @@ import { keep, servePages } from '../../rigs/page-rig.ts';
 import { hasBrowser, type TestBrowser } from '../../fakes/network/browser.ts';
 
 describe.skipIf(!hasBrowser('the page'))('page', () => {
-  const pages = servePages({ asks: true });
+  const pages = servePages({ asks: 'once' });
 
   it('holds a spoken turn on the page and shows transcript, answer and latency', async () => {
     const page = await openPage(pages.browser, pages.server, { width: 1280, height: 800 });

@@ -4,7 +4,7 @@ import { keep, servePages } from '../../rigs/page-rig.ts';
 import { hasBrowser } from '../../fakes/network/browser.ts';
 
 describe.skipIf(!hasBrowser('rehearsals in the page'))('rehearsal', () => {
-  const pages = servePages({ asks: true });
+  const pages = servePages({ asks: 'once' });
   let page: Page;
   beforeAll(async () => {
     page = await pages.browser.newPage({ viewport: { width: 1440, height: 900 } });

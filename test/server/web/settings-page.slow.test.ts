@@ -78,7 +78,7 @@ function pitchOf(wav: Buffer, side: 0 | 1): number {
 }
 
 describe.skipIf(!hasAll)('settings of the page', () => {
-  const pages = servePages({ asks: true, flags: { modelCatalogue } });
+  const pages = servePages({ asks: 'again', flags: { modelCatalogue } });
 
   async function open(hash = ''): Promise<Page> {
     const context = { viewport: { width: 1280, height: 800 }, permissions: ['microphone'], acceptDownloads: true };
@@ -151,13 +151,19 @@ describe.skipIf(!hasAll)('settings of the page', () => {
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     await page.keyboard.down(' ');
     await page.locator('html[data-state="hearing"]').waitFor();
-    // The question of the microphone is over when a second of silence has followed it.
+    // One whole question: from a second of silence to a second and a half after it.
     await page.waitForFunction(
       () => {
         const meter = document.getElementById('meter');
-        const state = globalThis as unknown as { loud?: number };
-        if (Number(meter?.getAttribute('aria-valuenow')) > 30) state.loud = performance.now();
-        return state.loud !== undefined && performance.now() - state.loud > 1_500;
+        const state = globalThis as unknown as { quietFrom?: number; isAsked?: boolean };
+        const now = performance.now();
+        state.quietFrom ??= now;
+        const quietMs = now - state.quietFrom;
+        if (Number(meter?.getAttribute('aria-valuenow')) > 30) {
+          state.isAsked ||= quietMs > 1_000;
+          state.quietFrom = now;
+        }
+        return state.isAsked === true && quietMs > 1_500;
       },
       undefined,
       { polling: 50 },

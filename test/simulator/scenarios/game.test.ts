@@ -14,4 +14,14 @@ describe('a game', () => {
     expect(interrupted).toBeGreaterThan(0);
     expect(performed).toBeGreaterThan(0);
   });
+
+  it('falls silent within 90 ms of an event that interrupts, wherever in a word that comes', async () => {
+    const silentMs: number[] = [];
+    for (const seed of seeds) {
+      const run = await play(gameScenario(seed, { weather: { latencyMs: 0, jitterMs: 0 } }));
+      silentMs.push(...gameOutcome(run).silentMs);
+    }
+    expect(silentMs.length).toBeGreaterThan(3);
+    expect(Math.max(...silentMs)).toBeLessThanOrEqual(90);
+  });
 });

@@ -104,7 +104,7 @@ describe.each(Object.entries(lines))('a sound over a reply over %s', (transport,
   });
 });
 
-it('tells a WebRTC client nothing of a cough but includes the delivery in the latency breakdown', async () => {
+it('sends a WebRTC client nothing about a cough but includes the delivery in the latency breakdown', async () => {
   const line = await lines.WebRTC({ hears: [''], says: [reply] });
   open.push(line);
   await line.wait(600);

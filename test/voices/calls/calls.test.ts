@@ -114,7 +114,7 @@ describe('engine call', () => {
     expect(calls.health()).toMatchObject({ state: 'ok', running: 0, calls: 1, failures: 0 });
   });
 
-  it('an aborted engine call keeps its place for a while if the server goes on working', async () => {
+  it('an aborted engine call keeps its place for a while if the server continues working', async () => {
     const { calls } = opened({ concurrency: 1, graceMs: 20 });
     const controller = new AbortController();
     const first = calls.stream(() => gives('a', 'b'), { signal: controller.signal });
@@ -150,7 +150,7 @@ describe('call policy', () => {
     expect(care).toMatchObject({ retries: 4, timeouts: { firstByteMs: 1, connectMs: 3, betweenBytesMs: 15_000 } });
   });
 
-  it('a background call waits until nobody else calls, and is cut off when somebody does', async () => {
+  it('a background call waits until there are no other calls, and is cut off when there is one', async () => {
     const { calls, costs } = opened({ concurrency: 2, timeouts: { queueMs: 1 } });
     const talk = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();

@@ -115,7 +115,7 @@ describe('engine in a child process', () => {
     expect(await ask('mind the step')).toEqual(['mind', 'the', 'step']);
   });
 
-  it('the engine is told when the reader leaves', async () => {
+  it('the engine is informed when the reader leaves', async () => {
     const engine = open();
     for await (const _ of engine.stream('forever', { signal })) break;
     expect(await engine.once('aborted', { signal })).toBe('1');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openContext } from '../../../voices/calls/context.ts';
-import { openSocketPool, type PooledSocket, type SocketPool } from '../../../voices/calls/dashscope/socket-pool.ts';
+import { openSocketPool, type PooledSocket, type SocketPool } from '../../../voices/calls/socket-pool.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
 const context = openContext('voice', { callPolicy: [{ timeouts: { connectMs: 500 } }] });
@@ -21,7 +21,7 @@ function openEcho(): Promise<EngineServer> {
 }
 
 function poolTo(server: EngineServer, idleMs = 60_000): SocketPool {
-  return openSocketPool(context, { url: `${server.url}/echo` }, idleMs);
+  return openSocketPool(context, () => ({ url: `${server.url}/echo` }), idleMs);
 }
 
 async function echo(socket: PooledSocket, text: string): Promise<unknown> {

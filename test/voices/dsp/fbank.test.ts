@@ -12,7 +12,7 @@ describe('Kaldi fbank', () => {
     ]);
   });
 
-  it('fbank of silence is at its floor', () => {
+  it('fbank of silence is at its minimum', () => {
     const { values } = kaldiFbank(new Float32Array(1_600));
     expect(values).toHaveLength(8 * 80);
     for (const value of values) expect(value).toBeCloseTo(-15.9424, 4);

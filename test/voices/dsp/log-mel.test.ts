@@ -7,7 +7,7 @@ import { sharedAvailable, sharedPath } from '../../shared.ts';
 import { mean } from '../../../voices/dsp/statistics.ts';
 
 describe('log-mel features', () => {
-  it('log-mel features of silence are at their floor, whatever its length', () => {
+  it('log-mel features of silence of any length are at their minimum', () => {
     expect(whisperLogMel(new Float32Array(0)).frames).toBe(0);
     expect(whisperLogMel(new Float32Array(200)).frames).toBe(0);
     const { frames, values } = whisperLogMel(new Float32Array(1_639));

@@ -51,7 +51,7 @@ describe('silence around speech', () => {
 });
 
 describe('loudness', () => {
-  it('loud and quiet voices are brought to the same level, whatever their pauses', () => {
+  it('loud and quiet voices are brought to the same level, with any pauses', () => {
     const level = (samples: Float32Array): number => Math.max(...samples.map(Math.abs));
     const quiet = toneWithin(100, 500, 100, 0.02);
     const loud = toneWithin(0, 500, 2000, 0.6);

@@ -47,7 +47,7 @@ describe('cutting a recording', () => {
     expectNear(clips[1]?.endMs, 16_500 + 150);
   });
 
-  it('every clip has 3 to 10 seconds and lies within the recording, whatever the recording is like', () => {
+  it('every clip has 3 to 10 seconds and lies within the recording, for any recording', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 45_000 }), { maxLength: 8 }),

@@ -5,7 +5,7 @@ import { openVoiceStore } from '../../../voices/library/store.ts';
 import { makeDataDir } from '../../../server/config/data-dir.ts';
 import { testFolder } from '../../fakes/test-folder.ts';
 
-it('recordings of voices and what is told about them are readable by their owner alone', async () => {
+it('only their owner can read recordings of voices and the data about them', async () => {
   const parent = testFolder();
   const home = path.join(parent, 'made');
   makeDataDir(home);

@@ -12,7 +12,7 @@ describe('catalogue of models', () => {
     expect(without).toEqual(unstated);
   });
 
-  it('no download of hundreds of megabytes begins without a word of its size', () => {
+  it('no download of hundreds of megabytes begins without showing its size', () => {
     const unsized = catalogue.filter((model) => model.downloads.length > 0 && downloadBytes(model) === undefined);
     expect(unsized.map(({ id }) => id)).toEqual(['zipformer-zh-en', 'qwen3-8b']);
   });

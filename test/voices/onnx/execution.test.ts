@@ -50,7 +50,7 @@ async function reports(count: number, work: () => Promise<unknown>): Promise<Exe
 }
 
 describe('execution providers of a model', () => {
-  it('the providers are the CPU alone without a plan, and the CPU last with one', () => {
+  it('the only provider is the CPU without a plan, and the CPU is last with one', () => {
     expect(providersFor('silero')).toEqual(['cpu']);
     plan({ order: ['cuda'], models: { silero: ['cpu', 'cuda'], dnsmos: ['webgpu'] } });
     expect(providersFor('smart-turn')).toEqual(['cuda', 'cpu']);

@@ -113,7 +113,7 @@ describe('judge', () => {
     expect(judge({ ...english, text: loop, logProbabilities: Array<number>(16).fill(-0.05) })).toBe('words');
   });
 
-  it('a few bad tokens are mumbling, too little to tell the language', () => {
+  it('a few bad tokens count as unclear speech, because they are too few to detect the language', () => {
     expect(judge({ ...chinese, text: 'Lobster', logProbabilities: [-1.4, -1.6, -1.2] })).toBe('mumble');
   });
 
@@ -154,7 +154,7 @@ describe('scoreOf', () => {
 });
 
 describe('finalTranscript', () => {
-  it('the final transcript is empty if nobody spoke', () => {
+  it('the final transcript is empty if there was no speech', () => {
     expect(finalTranscript([], messages)).toEqual({ type: 'transcript-final', text: '' });
     expect(finalTranscript([music], messages)).toEqual({ type: 'transcript-final', text: '' });
   });
@@ -181,7 +181,7 @@ describe('finalTranscript', () => {
     expect(final.confidence).toBeLessThan(confidenceOf([chinese, english]) + 0.5);
   });
 
-  it('the final transcript is marked as not understood if the language cannot be told', () => {
+  it('the final transcript is marked as not understood if the language cannot be detected', () => {
     const mumble = { ...chinese, text: 'Lobster', logProbabilities: [-1.4, -1.6, -1.2] };
     expect(finalTranscript([mumble], messages)).toMatchObject({
       text: '',

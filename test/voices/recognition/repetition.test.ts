@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findRepetition } from '../../../voices/recognition/hypothesis.ts';
 
 describe('findRepetition', () => {
-  it('a repeated sentence is found, whatever its punctuation', () => {
+  it('a repeated sentence is found with any punctuation', () => {
     const found = findRepetition("We can't do it. We can't do it, WE can't do it! We can'");
     expect(found.words).toBe(4);
     expect(found.share).toBeCloseTo(13 / 14);

@@ -44,7 +44,7 @@ describe('queue', () => {
     expect(await all(queue)).toEqual([1]);
   });
 
-  it('a failure is thrown after the queued items, whatever its value', async () => {
+  it('a failure with any value is thrown after the queued items', async () => {
     for (const reason of [new Error('broken'), undefined, null]) {
       const queue = new Queue<number>();
       const read: number[] = [];

@@ -86,12 +86,12 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       }
     });
 
-    it('the diarizer finds nobody in silence or without audio', async () => {
+    it('the diarizer finds no speaker in silence or without audio', async () => {
       expect(await diarizer.diarize(clip(concatSamples([silence, silence])), { signal })).toEqual([]);
       expect(await diarizer.diarize(clip(new Float32Array(0)), { signal })).toEqual([]);
     });
 
-    it('the diarizer finds one speaker if it is told that there is one', async () => {
+    it('the diarizer finds one speaker if the number is given as one', async () => {
       const segments = await diarizer.diarize(talk, { signal, speakers: 1 });
       expect(new Set(segments.map(({ speaker }) => speaker))).toEqual(new Set([0]));
     });

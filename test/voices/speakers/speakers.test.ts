@@ -102,7 +102,7 @@ describe('opening a speaker model', () => {
 });
 
 describe('cosine similarity', () => {
-  it('cosine similarity is refused between embeddings of different encoders, if that can be told', () => {
+  it('cosine similarity is refused between embeddings of different encoders, if that can be detected', () => {
     expect(cosine([1, 0], [1, 1])).toBeCloseTo(Math.SQRT1_2, 9);
     expect(cosine([0, 0], [1, 1])).toBe(0);
     expect(() => cosine([1, 0, 0], [1, 0])).toThrow(RangeError);

@@ -56,7 +56,7 @@ describe('speech cache', () => {
     expect(synthesizer.spoken).toHaveLength(1);
   });
 
-  it('does not hold a line that failed, and a failure in advance affects nobody', async () => {
+  it('does not keep a line that failed, and a failure in advance affects no session', async () => {
     const synthesizer = fakeSynthesizer({ failOn: 'day', error: new Error('no voice') });
     const cache = openSpeechCache();
     await cache.prepare(synthesizer, ['Good day.'], how);
@@ -92,7 +92,7 @@ describe('speech cache', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('prepares lines in the background until somebody speaks one of them', async () => {
+  it('prepares lines in the background until a session speaks one of them', async () => {
     const { synthesizer, calls } = slowSynthesizer();
     const cache = openSpeechCache();
     const prepared = cache.prepare(synthesizer, ['Good day.'], how);

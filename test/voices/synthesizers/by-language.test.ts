@@ -76,6 +76,19 @@ describe('synthesizer by language', () => {
     expect(synthesizer.languages).toEqual(['en']);
   });
 
+  it('the synthesizer by language repeats a phrase if the engine of that phrase does', () => {
+    const english = { ...silent('first', 16_000, ['en'], []), isRepeatable: () => true };
+    const seeded: SpeechSynthesizer['isRepeatable'] = (_, { seed, voice: { kind } }) =>
+      seed !== undefined && kind === 'preset';
+    const other = { ...silent('second', 24_000, ['zh'], []), isRepeatable: seeded };
+    const synthesizer = byLanguage({ english, other, otherVoice: { kind: 'preset', id: 'b' } });
+    const repeats = (text: string, seed?: number): boolean | undefined =>
+      synthesizer.isRepeatable?.({ text }, seed === undefined ? { voice } : { voice, seed });
+    expect([repeats('Hello.'), repeats('你好。'), repeats('你好。', 7)]).toEqual([true, false, true]);
+    const alone = byLanguage({ english, otherVoice: voice });
+    expect(alone.isRepeatable?.({ text: '你好。' }, { voice })).toBe(false);
+  });
+
   it('the synthesizer by language closes its source when the reader leaves', async () => {
     let closed = false;
     async function* source(): AsyncGenerator<Phrase> {
@@ -112,7 +125,7 @@ describe('embedded voices', () => {
   const voices = openEmbeddedVoices();
   afterAll(() => voices.close());
 
-  it('the embedded voices speak as any character, whatever its card states', async () => {
+  it('the embedded voices speak as any character, with any card', async () => {
     await voices.warm(new AbortController().signal);
     const alice = voices.forCharacter({ gender: 'female', flite: { id: 'slt', pitch: 1.4, rate: 1 } });
     const nobody = voices.forCharacter({ gender: 'female' });

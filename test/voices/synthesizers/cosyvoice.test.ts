@@ -103,7 +103,7 @@ describe('CosyVoice', () => {
     });
   });
 
-  it('doctor has a CosyVoice with voices of its own speak with its default voice', async () => {
+  it('doctor lets a CosyVoice with voices of its own speak with its default voice', async () => {
     await using server = await openCosyvoiceServer({ voices: ['中文女'], readsNoClips: true });
     const engine = openEngine(adapter, { baseUrl: server.url, version: 1, defaultVoice: '中文女' });
     await expect(engine.check?.({ signal })).resolves.toMatch(/speaks/);

@@ -36,7 +36,7 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     expect(first?.frame.samples).not.toEqual(fourth?.frame.samples);
   });
 
-  it('eSpeak NG has the same samples for the same seed, in any process and whatever it has said before', async () => {
+  it('eSpeak NG gives the same samples for the same seed, in any process and after any earlier speech', async () => {
     const say = async (engine: typeof espeak, text: string, seed: number) => {
       const phrases = (async function* () {
         yield { text };
@@ -52,6 +52,17 @@ describe.skipIf(!isEspeakInstalled())('eSpeak NG', () => {
     const other = openEspeak();
     expect(await say(other, 'Bonjour, mon ami.', 7)).toEqual(first);
     await other.close();
+  });
+
+  it('eSpeak NG claims to repeat a phrase only with a seed: without one, two calls differ', async () => {
+    const phrase = { text: 'Good evening, my friend.' };
+    expect(espeak.isRepeatable?.(phrase, { voice: voice('en'), seed: 7 })).toBe(true);
+    expect(espeak.isRepeatable?.(phrase, { voice: voice('en') })).toBe(false);
+    const [first, second] = [
+      await speakAll(espeak, voice('en'), [phrase.text]),
+      await speakAll(espeak, voice('en'), [phrase.text]),
+    ];
+    expect(second[0]?.frame.samples).not.toEqual(first[0]?.frame.samples);
   });
 
   it.each([

@@ -45,7 +45,7 @@ function subject(
     return behind(engine, server, route);
   };
   // Only a format without a header needs the setting, where the server's documentation names a rate.
-  const headerless = ['pcm', 'sse', 'sse-misaligned'].includes(shape);
+  const headerless = ['pcm', 'sse', 'sse-misaligned', 'captioned'].includes(shape);
   return {
     title,
     voice,
@@ -57,6 +57,9 @@ function subject(
 
 synthesizerConformance(subject('openai-speech (raw sound)', 'openai', 'pcm'));
 synthesizerConformance(subject('openai-speech (WAV without length)', 'kokoro', 'wav-open'));
+synthesizerConformance(
+  subject('openai-speech (captions)', 'kokoro-captioned', 'captioned', { route: 'POST /dev/captioned_speech' }),
+);
 synthesizerConformance(subject('openai-speech (listed voices)', 'speaches', 'pcm', { listsVoices: true }));
 synthesizerConformance(subject('openai-speech (events, odd bytes)', 'vllm-omni', 'sse', { voice: clone }));
 synthesizerConformance(subject('openai-speech (events, base64 cut anywhere)', 'vllm-omni', 'sse-misaligned'));
@@ -157,6 +160,28 @@ describe('request to a speech server of each family', () => {
     await say(engine, preset);
     await say(engine, preset);
     expect(server.requests.map((request) => request.json()['voice'])).toEqual(['martha', 'alloy', 'alloy']);
+  });
+});
+
+describe('captions of Kokoro-FastAPI', () => {
+  it('words have the times that the server tells, and the chunks say so', async () => {
+    await using server = await openSpeechServer({ shape: 'captioned' });
+    const engine = openAt(server, { dialect: 'kokoro-captioned', model: undefined });
+    const chunks = await Array.fromAsync(
+      engine.speak(phrasesOf('Mind the step, sir, it is 10 feet. '), { signal, voice: preset }),
+    );
+    expect(chunks.map(({ text }) => text).join('')).toBe('Mind the step, sir, it is 10 feet. ');
+    expect(chunks.map(({ wordsAreExact }) => wordsAreExact)).not.toContain(undefined);
+    const words = chunks.flatMap(({ frame, words: told = [] }) =>
+      told.map((word) => [word.text, Math.round(frame.atMs + word.startMs)]),
+    );
+    const texts = 'Mind the step, sir, it is 10 feet.'.split(' ');
+    expect(words).toEqual(texts.map((word, at) => [word, at * 60]));
+    expect(server.requests.at(-1)?.json()).toMatchObject({
+      response_format: 'pcm',
+      stream: true,
+      return_timestamps: true,
+    });
   });
 });
 

@@ -153,6 +153,23 @@ describe('phrases of any text', () => {
     );
   });
 
+  it('phrases are the same if the first character of each clause is announced before its text', async () => {
+    async function* announced(text: string): AsyncGenerator<string | { readonly next: string }> {
+      const clauses = text.split(/(?<=[.,!?;。，！？]\s*)(?=\p{L})/u);
+      for (const [at, clause] of clauses.entries()) {
+        yield clause;
+        const next = String.fromCodePoint(clauses[at + 1]?.codePointAt(0) ?? 32);
+        if (at + 1 < clauses.length) yield { next };
+      }
+    }
+    await fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        expect(await Array.fromAsync(phrases(announced(text)))).toEqual(await phrasesOf(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('phrases join to the speakable text', async () => {
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {

@@ -60,7 +60,7 @@ describe('word times', () => {
     expect(words[1]?.endMs).toBeCloseTo(1500, 6);
   });
 
-  it('word times are ordered within the speech and found in the text in order, whatever is given', () => {
+  it('word times are ordered within the speech and found in the text in order, for any input', () => {
     const texts = fc
       .array(fc.constantFrom('word', ' ', ', ', '. ', '你', '。', '…', '—', '“', '5.5', '😀', 'é', "'s"))
       .map((all) => all.join(''));

@@ -78,7 +78,7 @@ describe('sound frames', () => {
 });
 
 describe('words and sound together', () => {
-  it('beside words, a voice that falls hardly urges, and one that hesitates holds back; alone, both count', () => {
+  it('beside words, a falling voice has little effect, and a hesitating one lowers the probability; without words, both count', () => {
     const words = 0.5;
     expect(probabilityOf({ words, sound: 2.5 })).toBe(probabilityOf({ words, sound: 1 }));
     expect(probabilityOf({ words, sound: -2.5 })).toBeLessThan(probabilityOf({ words, sound: -1 }));
@@ -112,7 +112,7 @@ describe('built-in turn detector', () => {
     expect(await detector.endOfTurnProbability(silence, { signal, text: '' })).toBe(0.5);
   });
 
-  it('the turn detector returns a probability, whatever it is given', async () => {
+  it('the turn detector returns a probability for any input', async () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 3e38, 1]) {
       const turn = { samples: new Float32Array(24_000).fill(value, 4_000), sampleRate: 16_000, atMs: 0 };
       const completeness = await detector.endOfTurnProbability(turn, { signal, text: 'and' });

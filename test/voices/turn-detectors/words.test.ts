@@ -61,7 +61,7 @@ describe('unfinished transcripts', () => {
 });
 
 describe('completeness of words', () => {
-  it('a sentence that could go on is neither complete nor unfinished', () => {
+  it('a sentence that could continue is neither complete nor unfinished', () => {
     for (const text of ['I went home', 'Has never been surpassed.', '我昨天去看了那个电影。']) {
       expect(probability(text)).toBeGreaterThan(0.3);
       expect(probability(text)).toBeLessThan(0.8);
@@ -86,13 +86,13 @@ describe('completeness of words', () => {
     );
   });
 
-  it('marks and capitals tell little, and their absence nothing', () => {
+  it('marks and capitals have little effect, and their absence has none', () => {
     expect(wordsLogit('it was raining all day')).toBe(wordsLogit('It was raining all day.'));
     expect(wordsLogit('I don’t know.')).toBe(wordsLogit("I don't know."));
     expect(wordsLogit('I went home,')).toBeLessThan(wordsLogit('I went home.'));
   });
 
-  it('the words alone never decide, whatever they are', () => {
+  it('words alone never decide, for any words', () => {
     const alphabet = ['and', 'the', 'yes', '.', ', ', '? ', '的', '吗', '。', ' ', "'", '…', '7', 'ß', '\n', 'um'];
     const texts = fc.oneof(
       fc.string({ unit: 'grapheme' }),

@@ -166,3 +166,15 @@ function sentences(): Record<string, string> {
     sw: 'Watu wote wamezaliwa huru, hadhi na haki zao ni sawa; ng’ombe wanapenda majani.',
   };
 }
+
+it.skipIf(!isEspeakInstalled())('the words of eSpeak NG do not last through the pause after them', async () => {
+  const [chunk] = await speakAll(espeak, voice('en'), ['Good evening, my friend, take a seat.']);
+  const pauses = chunk?.mouth?.phones.filter(({ sound }) => sound === '') ?? [];
+  const words = chunk?.words ?? [];
+  for (const text of ['evening,', 'friend,', 'seat.']) {
+    const at = words.findIndex((word) => word.text === text);
+    expect(pauses.map(({ startMs }) => startMs)).toContain(words[at]?.endMs);
+    expect((words[at + 1]?.startMs ?? Infinity) - (words[at]?.endMs ?? 0)).toBeGreaterThan(100);
+  }
+  expect(words[1]?.startMs).toBe(words[0]?.endMs);
+});

@@ -5,7 +5,7 @@ import { baseUrlSchema, bearer } from '../base-url.ts';
 import type { EngineContext } from '../context.ts';
 import { openDeadline, type Deadline } from '../deadline.ts';
 import { badReply, brokenOff, readJson, type Upstream } from '../http-faults.ts';
-import { openSocketPool, type PooledSocket, type SocketPool } from './socket-pool.ts';
+import { openSocketPool, type PooledSocket, type SocketPool } from '../socket-pool.ts';
 import { openSocket } from '../socket.ts';
 
 /** Default: Mainland China; keys are valid in one region only. */
@@ -56,7 +56,7 @@ export interface DashscopeTasks {
 
 /** Creates the task pool without connecting yet. */
 export function openTasks(context: EngineContext, server: DashscopeServer): DashscopeTasks {
-  const connections = openSocketPool(context, socketRequest(context, server), idleMs);
+  const connections = openSocketPool(context, () => socketRequest(context, server), idleMs);
   return {
     open: (order, options) => openTask(context, connections, order, options),
     close: () => connections.close(),

@@ -1,5 +1,5 @@
 /**
- * A face as VRM 1.0, written here: a disc with eyes and a mouth that has the five shapes. Nobody's art, nobody's licence.
+ * A face as VRM 1.0, written here: a disc with eyes and a mouth that has the five shapes. It contains no art of others, so no licence applies.
  * Put your own .vrm in its place.
  */
 

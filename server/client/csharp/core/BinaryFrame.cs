@@ -25,11 +25,13 @@ namespace Dramatis
             return frame;
         }
 
-        /// <summary>Writes what the user says. Sequence and offset wrap at 2^32.</summary>
-        public static byte[] Encode(long sequence, long offset, byte[] pcm16)
+        /// <summary>Writes what the user, or a player, says. Sequence and offset wrap at 2^32.</summary>
+        public static byte[] Encode(long sequence, long offset, byte[] pcm16, int player = 0)
         {
             var bytes = new byte[HeaderBytes + pcm16.Length];
             bytes[0] = Input;
+            bytes[2] = (byte)player;
+            bytes[3] = (byte)(player >> 8);
             for (var index = 0; index < 4; index += 1)
             {
                 bytes[4 + index] = (byte)(sequence >> 8 * index);

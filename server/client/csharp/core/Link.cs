@@ -22,7 +22,7 @@ namespace Dramatis
         bool isOpen;
         bool isOurs;
         bool isBinary;
-        long sentSamples;
+        readonly Dictionary<int, long> sentSamples = new Dictionary<int, long>();
         long hadHere;
         long hadThere;
 
@@ -71,15 +71,16 @@ namespace Dramatis
             if (isOpen && isOurs) dialer.Send(Json.Write(Numbered(told, 0)));
         }
 
-        public bool SendAudio(byte[] pcm16)
+        public bool SendAudio(byte[] pcm16, int player)
         {
             if (!HasSession) return false;
-            var offset = sentSamples;
-            sentSamples += pcm16.Length / 2;
+            sentSamples.TryGetValue(player, out var offset);
+            sentSamples[player] = offset + pcm16.Length / 2;
             Push(pcm16.Length / 2 * 1000.0 / Pcm.SampleRate, number =>
             {
-                if (number > 0 && isBinary) return BinaryFrame.Encode(number, offset, pcm16);
+                if (number > 0 && isBinary) return BinaryFrame.Encode(number, offset, pcm16, player);
                 var told = new JsonObject().With("type", "input_audio_buffer.append").With("audio", Convert.ToBase64String(pcm16));
+                if (player != 0) told.With("x_dramatis", new JsonObject().With("player", player));
                 return Json.Write(Numbered(told, number));
             });
             return true;

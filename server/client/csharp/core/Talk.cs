@@ -103,20 +103,21 @@ namespace Dramatis
         /// <summary>Sends an event of the protocol, now or after reconnecting. False if there is no session.</summary>
         public bool Send(JsonObject told) => link.Send(told);
 
-        /// <summary>Says something to the character in text; interrupts it.</summary>
-        public bool Say(string text)
+        /// <summary>Says something to the character in text, for one of several players if given; interrupts it.</summary>
+        public bool Say(string text, int? player = null)
         {
             if (IsPlaying || IsAnswering) Interrupt();
             var part = new JsonObject().With("type", "input_text").With("text", text);
             var item = new JsonObject().With("type", "message").With("role", "user").With("content", new List<object> { part });
+            if (player is int number) item.With("x_dramatis", new JsonObject().With("player", number));
             if (!Send(new JsonObject().With("type", "conversation.item.create").With("item", item))) return false;
             isReplyOwed = true;
             AskIfFree();
             return true;
         }
 
-        /// <summary>Sends what the microphone hears: 16-bit little-endian mono at 24 kHz.</summary>
-        public bool SendAudio(byte[] pcm16) => link.SendAudio(pcm16);
+        /// <summary>Sends what the microphone of the user, or of one of several players, hears: 16-bit little-endian mono at 24 kHz.</summary>
+        public bool SendAudio(byte[] pcm16, int player = 0) => link.SendAudio(pcm16, player);
 
         /// <summary>Stops the reply and tells the server how much of it was heard.</summary>
         public void Interrupt()

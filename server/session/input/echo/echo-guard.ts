@@ -1,7 +1,7 @@
 import { bandCount, quietDecibels, writeBandLevels, hopMs, SentLevels, type Played } from './sent-levels.ts';
 import { durationMs } from '../../../../voices/audio.ts';
 import type { SpeechEdge } from '../../../../voices/dsp/vad-hysteresis.ts';
-import type { VadWindow } from '../microphone.ts';
+import type { VadWindow } from '../utterance.ts';
 
 /** Band levels of one microphone window. */
 interface Window {
@@ -18,7 +18,7 @@ interface Path {
 const sampleRate = 16_000;
 const windowSamples = 512;
 const windowMs = (windowSamples / sampleRate) * 1000;
-/** Voiced windows compared, and the fewest that can tell an echo from a chance correlation. */
+/** Voiced windows compared, and the fewest that can distinguish an echo from a chance correlation. */
 const mostWindows = 20;
 const fewestWindows = 6;
 /** Age of the oldest window compared. */

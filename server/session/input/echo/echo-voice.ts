@@ -5,7 +5,7 @@ import { cosine, type SpeakerEncoder } from '../../../../voices/speaker-encoder.
 import type { SessionContext } from '../../history/context.ts';
 import type { SpokenContent, Sounded } from '../../contract/item.ts';
 
-/** Shorter sounds tell nothing about a voice. */
+/** Shorter sounds say nothing about a voice. */
 const leastMs = 500;
 /** Most voiced audio of an overlap that is compared, from its end: the user may speak up in the middle of an echo. */
 const heardMs = 1_500;

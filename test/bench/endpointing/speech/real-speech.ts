@@ -18,7 +18,7 @@ const noticedMs = 300;
 const methods = ['silence', 'words', 'sound', 'both'] as const;
 type Method = (typeof methods)[number];
 
-interface Judged extends Omit<SpeechCase, 'frames'> {
+export interface Judged extends Omit<SpeechCase, 'frames'> {
   readonly completeness: Readonly<Record<Exclude<Method, 'silence'>, number>>;
 }
 
@@ -88,24 +88,6 @@ function* groupRows(name: string, cases: readonly Judged[]): Iterable<BenchRow> 
   }
 }
 
-/** Prints judged against observed shares of ends by tenths, ends and pauses weighed the same. */
-export function calibrationPlot(cases: readonly Judged[]): string {
-  const weight = pausesOf(cases, 0).length / Math.max(1, endsOf(cases).length);
-  const lines = Array.from({ length: 10 }, (_, tenth) => {
-    const inside = (one: Judged): boolean => Math.min(9, Math.floor(one.completeness.both * 10)) === tenth;
-    const ends = endsOf(cases).filter(inside).length;
-    const pauses = pausesOf(cases, 0).filter(inside).length;
-    const share = (weight * ends) / Math.max(1e-9, weight * ends + pauses);
-    const label = `${tenth * 10}–${tenth * 10 + 10} %`.padStart(9);
-    const columns = Array.from({ length: 51 }, (_, column) => {
-      if (ends + pauses > 0 && Math.round(share * 50) === column) return '●';
-      return tenth * 5 + 2 === column || tenth * 5 + 3 === column ? '·' : ' ';
-    });
-    return `${label} |${columns.join('')}| ${Math.round(100 * share)} % of ${ends} ends and ${pauses} pauses`;
-  });
-  return ['judged     observed share of ends, 0 to 100 %', ...lines].join('\n');
-}
-
 type Wait = (one: Judged) => number;
 
 function waitBy(method: Exclude<Method, 'silence'>, timeouts: EndpointingTimeouts): Wait {
@@ -127,11 +109,12 @@ function comparedWait(cases: readonly Judged[], method: Method): Wait {
   return best.waitOf;
 }
 
-function endsOf(cases: readonly Judged[]): Judged[] {
+/** Ends of an unbiased sample of turns. */
+export function endsOf(cases: readonly Judged[]): Judged[] {
   return cases.filter(({ kind, sampled }) => kind === 'end' && sampled);
 }
 
-function pausesOf(cases: readonly Judged[], leastMs: number): Judged[] {
+export function pausesOf(cases: readonly Judged[], leastMs: number): Judged[] {
   return cases.filter(({ kind, silentMs = 0 }) => kind === 'pause' && silentMs >= leastMs);
 }
 
@@ -174,7 +157,8 @@ function rowMaker(name: string, cases: readonly Judged[]) {
   };
 }
 
-function drawSpeakers(cases: readonly Judged[]): Judged[][] {
+/** Bootstrap draws: as many speakers, with replacement. */
+export function drawSpeakers(cases: readonly Judged[]): Judged[][] {
   const random = randomFrom(5);
   const bySpeaker = new Map<string, Judged[]>();
   for (const one of cases) {
@@ -189,7 +173,7 @@ function drawSpeakers(cases: readonly Judged[]): Judged[][] {
   );
 }
 
-function quantile(values: readonly number[], share: number): number {
+export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }

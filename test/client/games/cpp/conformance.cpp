@@ -61,6 +61,8 @@ struct Client {
     Json take(const Json& input) {
         wire = speaker = game = Json::list();
         const std::string& what = input["do"].text();
+        const Json& player = input["player"];
+        const int number = static_cast<int>(player.number());
         if (what == "open") talk.open();
         else if (what == "text") talk.socketText(input["frame"].write());
         else if (what == "binary") talk.socketBytes(fromBase64(input["frame"].text()));
@@ -69,8 +71,8 @@ struct Client {
             talk.speaker().render(buffer.data(), static_cast<int>(buffer.size()));
             talk.update(0);
         } else if (what == "latency") talk.speaker().setLatencySamples(static_cast<int>(input["samples"].number()));
-        else if (what == "say") talk.say(input["text"].text());
-        else if (what == "audio") talk.sendAudio(fromBase64(input["pcm16"].text()));
+        else if (what == "say") talk.say(input["text"].text(), player.isNumber() ? std::optional<int>(number) : std::nullopt);
+        else if (what == "audio") talk.sendAudio(fromBase64(input["pcm16"].text()), number);
         else if (what == "send") talk.send(input["event"]);
         else if (what == "interrupt") talk.interrupt();
         else if (what == "close") talk.close();

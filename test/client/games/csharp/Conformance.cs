@@ -60,8 +60,8 @@ sealed class Conformance : ITransport
                 talk.Update(0);
                 break;
             case "latency": talk.Speaker.LatencySamples = (int)input.Number("samples"); break;
-            case "say": talk.Say(input.Text("text")); break;
-            case "audio": talk.SendAudio(Convert.FromBase64String(input.Text("pcm16"))); break;
+            case "say": talk.Say(input.Text("text"), (int?)input.Number("player")); break;
+            case "audio": talk.SendAudio(Convert.FromBase64String(input.Text("pcm16")), (int)(input.Number("player") ?? 0)); break;
             case "send": talk.Send(input.Object("event")); break;
             case "interrupt": talk.Interrupt(); break;
             case "close": talk.Close(); break;

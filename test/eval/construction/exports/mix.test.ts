@@ -34,7 +34,7 @@ function count(rows: readonly Row[], part: string, isChinese: boolean): number {
     .length;
 }
 
-it('role playing, alignment tasks and chit-chat stand 1 : 5 : 4, in each language, and the same for a seed', async () => {
+it('role playing, alignment tasks and chit-chat are mixed 1 : 5 : 4, in each language, and equally for the same seed', async () => {
   await using scratch = await openScratch();
   const files = await Promise.all([
     writeRows(scratch.path, 'rp', 6, 4),

@@ -63,11 +63,14 @@ it.each([
   ['alpaca', ['--turns', 'last']],
   ['chatml', []],
   ['speechrole', []],
-] as const)('what is exported as %s %j is read back as it was, thoughts and actions included', async (format, more) => {
-  expect((await roundTrip(format, [whole, single], more)).map(form).toSorted(byLength)).toEqual(
-    [whole, single].map(form).toSorted(byLength),
-  );
-});
+] as const)(
+  'a dialogue that is exported as %s %j is read back unchanged, thoughts and actions included',
+  async (format, more) => {
+    expect((await roundTrip(format, [whole, single], more)).map(form).toSorted(byLength)).toEqual(
+      [whole, single].map(form).toSorted(byLength),
+    );
+  },
+);
 
 function byLength(one: object, other: object): number {
   return JSON.stringify(one).length - JSON.stringify(other).length;
@@ -149,7 +152,7 @@ it('conversations of CoSER and Beyond Dialogue are read with thoughts, actions a
   ]);
 });
 
-it.each(Object.keys(readers))('a row of another form is none of %s', (name) => {
+it.each(Object.keys(readers))('a row in another format is not read as %s', (name) => {
   for (const row of [null, 1, 'text', [], {}, { messages: [{ role: 'user', content: 'x' }] }, { dialogue: [] }])
     expect(readers[name as keyof typeof readers](row, 'Irene')).toBeUndefined();
 });

@@ -30,7 +30,7 @@ describe('JSON in a reply', () => {
     expect(found).toMatchObject({ kind: 'broken', problem: expect.stringContaining('a comma is expected') as string });
   });
 
-  it('is none in a reply without any', () => {
+  it('is not found in a reply without any', () => {
     expect(jsonInReply('I am sorry, but I cannot do that.')).toEqual({ kind: 'none' });
   });
 

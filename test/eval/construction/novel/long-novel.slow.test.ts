@@ -9,7 +9,7 @@ import { roleTable } from './novel-script.ts';
 const story = path.resolve(import.meta.dirname, '../books-in-public-domain/a-scandal-in-bohemia.txt');
 const megabytes = 50;
 
-it('a novel of 50 MB goes through its build in a heap of 128 MiB, and the text alone is 50 of them', async () => {
+it('a novel of 50 MB is built in a heap of 128 MiB, of which the text takes 50', async () => {
   await using scratch = await openScratch();
   const [input, roles] = [path.join(scratch.path, 'long.txt'), path.join(scratch.path, 'roles.json')];
   const chapter = await readFile(story, 'utf8');

@@ -32,7 +32,7 @@ describe('the rules of Beyond Dialogue', () => {
     expect(occurrences('周伯通笑道，老顽童来也。', names)).toBe(2);
   });
 
-  it('reads rows of speech and leaves out rows of action alone', () => {
+  it('reads rows of speech and leaves out rows with only actions', () => {
     expect(rowsIn('Holmes|Come in.（rises）\nnonsense\nWatson｜（nods）\nWatson|Thank you.')).toEqual([
       { role: 'Holmes', dialogue: 'Come in.（rises）' },
       { role: 'Watson', dialogue: 'Thank you.' },
@@ -65,7 +65,7 @@ describe('the rules of Beyond Dialogue', () => {
     await expect(run('Holmes sat. '.repeat(5), 1)).rejects.toThrow('no role is named six times');
   });
 
-  it('keeps labels of the role alone, in its spelling', () => {
+  it('keeps only labels of the role, in its spelling', () => {
     expect(knownLabels(['COLD', ' proud ', 'kind'], ['Proud', 'cold', 'brave'])).toEqual(['Proud', 'cold']);
   });
 });

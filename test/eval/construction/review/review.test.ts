@@ -22,7 +22,7 @@ async function ask(
   return response;
 }
 
-it('the review page answers to whoever has its token, under its own name alone', async () => {
+it('the review page answers only requests with its token, and only under its own name', async () => {
   await using scratch = await openScratch();
   const folder = await writeDialogues(scratch.path);
   const samples = await withPassages(await drawDialogues(folder, 5, 1), undefined);
@@ -80,6 +80,6 @@ it('a turn that was edited loses its recording, the others keep theirs', async (
   const [edited] = await Array.fromAsync(reviewedDialoguesIn(folder));
   expect(edited?.turns.map(({ audio }) => audio)).toEqual(['user.wav', undefined]);
   await appendFile(path.join(folder, 'decisions.jsonl'), 'not a decision\n');
-  await expect(Array.fromAsync(reviewedDialoguesIn(folder))).rejects.toThrow(/decisions\.jsonl:2 is no decision/);
+  await expect(Array.fromAsync(reviewedDialoguesIn(folder))).rejects.toThrow(/decisions\.jsonl:2 is not a decision/);
   expect(await readFile(path.join(folder, 'dialogues.jsonl'), 'utf8')).not.toContain('I walked.');
 });

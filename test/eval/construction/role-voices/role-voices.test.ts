@@ -111,7 +111,7 @@ async function options(scratch: string, more: Partial<RoleVoicesOptions> = {}): 
   return { input: [input], cast, ...common, ...more };
 }
 
-it('speakers of a scene are told apart, named by two models that agree, and get a reference each', async () => {
+it('speakers of a scene are distinguished, named by two models that agree, and get a reference each', async () => {
   await using scratch = await openScratch();
   const out = path.join(scratch.path, 'out');
   const script = answers((numbers) => ({ [numbers.adler]: adler, [numbers.king]: king }));

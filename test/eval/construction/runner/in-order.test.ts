@@ -15,7 +15,7 @@ describe('work in order', () => {
     expect(await results).toEqual([0, 1, 2]);
   });
 
-  it('runs at most as many at a time as it is told', async () => {
+  it('runs at most the given number at a time', async () => {
     let running = 0;
     let most = 0;
     const work = async (item: number): Promise<number> => {

@@ -62,7 +62,7 @@ describe('report', () => {
     90_000,
   );
 
-  it('the report lists failures, and shows no score if there is none', async () => {
+  it('the report lists failures, and shows no missing score', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 2);
     await using judge = await openJudgeServer();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EchoGate, EchoDetector } from '../../../../server/session/input/echo/echo-guard.ts';
 import type { Played } from '../../../../server/session/input/echo/sent-levels.ts';
-import type { VadWindow } from '../../../../server/session/input/microphone.ts';
+import type { VadWindow } from '../../../../server/session/input/utterance.ts';
 
 const rate = 16_000;
 const windowSamples = 512;

@@ -26,11 +26,14 @@ describe('the answer to a turn', () => {
     expect(play([closed, understood('words')], replying).actions).toEqual([answer]);
   });
 
-  it.each(['nothing', 'failed'] as const)('does not come if the outcome is "%s", and the user may go on', (outcome) => {
-    const { state, actions } = play([closed, understood(outcome)], replying);
-    expect(types(actions)).toEqual(['draft-drop']);
-    expect(state).toMatchObject({ phase: 'listening', idleSinceMs: 2_000 });
-  });
+  it.each(['nothing', 'failed'] as const)(
+    'does not come if the outcome is "%s", and the user may continue',
+    (outcome) => {
+      const { state, actions } = play([closed, understood(outcome)], replying);
+      expect(types(actions)).toEqual(['draft-drop']);
+      expect(state).toMatchObject({ phase: 'listening', idleSinceMs: 2_000 });
+    },
+  );
 
   it('does not come if the client makes its replies itself', () => {
     const { state, actions } = play([closed, understood('words')], replying, { ...policy, answers: false });
@@ -68,7 +71,7 @@ describe('a scene', () => {
   const scene: TurnPolicy = { ...policy, goesOn: true };
   const speaking: TurnState = { ...replying, isReplying: true };
 
-  it('goes on after each reply that was played', () => {
+  it('continues after each reply that was played', () => {
     expect(step(speaking, replyEnd(), scene).actions).toEqual([{ type: 'reply' }]);
     expect(step(speaking, replyEnd({ wasPlayed: false }), scene).actions).toEqual([]);
   });
@@ -97,13 +100,13 @@ describe('the echo of a reply', () => {
   const begun: TurnEvent = { type: 'speech-start', atMs: 1_000 };
   const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
 
-  it('lets the reply go on once it is found, and does not make it harder to interrupt', () => {
+  it('lets the reply continue once it is found, and does not make it harder to interrupt', () => {
     const { state, actions } = play([begun, ended, { type: 'echo-found' }], replying);
     expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-drop', 'overlap-close', 'reply-resume']);
     expect(state).toMatchObject({ phase: 'replying', wary: false });
   });
 
-  it('that is found in the middle of a sound lets the reply go on at the end of the sound', () => {
+  it('that is found in the middle of a sound lets the reply continue at the end of the sound', () => {
     const { state, actions } = play([begun, { type: 'echo-found' }], replying);
     expect(types(actions).at(-1)).toBe('overlap-drop');
     expect(state).toMatchObject({ phase: 'overlapping', is: 'aside' });
@@ -135,7 +138,7 @@ describe('a user who stays silent after a reply', () => {
     expect(state.phase).toBe('replying');
   });
 
-  it('is left alone if it is not the turn of the user', () => {
+  it('is left unchanged if it is not the turn of the user', () => {
     const { state, actions } = play([replyEnd(), clock(90_000)], replying, idle);
     expect(state).toEqual(initialTurn);
     expect(actions).toEqual([]);

@@ -183,7 +183,7 @@ describe('overlap', () => {
     expect(types(step(state, clock(1_160), policy).actions)).toContain('reply-abort');
   });
 
-  it('that lasts stops the reply whatever it says', () => {
+  it('that lasts stops the reply with any words', () => {
     const { actions } = play([begun, voice(1_499), voice(1_500)], replying);
     expect(types(actions).slice(2)).toEqual(['utterance-open', 'reply-abort']);
   });
@@ -193,7 +193,7 @@ describe('overlap', () => {
     expect(state.phase).toBe('overlapping');
   });
 
-  it('stops a reply that is heard meanwhile once no echo of it was found for 384 ms', () => {
+  it('stops a reply in progress once no echo of it was found for 384 ms', () => {
     const voiceOver = (atMs: number, newMs: number): TurnEvent =>
       ({ ...voice(atMs, newMs), replySounds: true }) as TurnEvent;
     const { state } = play([begun, voiceOver(1_400, 192), voiceOver(1_600, 192)], replying);

@@ -14,7 +14,7 @@ async function serve() {
 }
 
 describe('phone call that comes back', () => {
-  it('goes on in the next stream with the same token, and hears again what had not been played', async () => {
+  it('continues in the next stream with the same token, and hears again the audio that had not been played', async () => {
     const { at, engines, sessions } = await serve();
     const phone = await dialPhone(at);
     phone.start({ character: 'alice', key: keys[0], resume });

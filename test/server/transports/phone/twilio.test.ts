@@ -105,7 +105,7 @@ describe('phone call', () => {
     await phone.hangUp();
   });
 
-  it('never reports more as heard than was played, whatever the order of marks and speech', async () => {
+  it('never reports more as heard than was played, for any order of marks and speech', async () => {
     const act = fc.record({
       speaks: fc.boolean(),
       ms: fc.integer({ min: 1, max: 45 }).map((pieces) => pieces * 20),

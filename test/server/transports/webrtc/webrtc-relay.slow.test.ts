@@ -33,7 +33,7 @@ describe('TURN', () => {
     turnCredential: 'credential',
   });
 
-  it('carries a call over the TURN relay alone in both directions', async () => {
+  it('carries a call only over the TURN relay in both directions', async () => {
     using turn = await openTurnServer({});
     const server = await serve({ engines: singing(), flags: flagsFor(turn.port) });
     const { caller, answer } = await dial(server);

@@ -29,7 +29,7 @@ async function soundMs(caller: NodeCaller): Promise<number> {
 }
 
 describe('resumed call', () => {
-  it('goes on with the session, and says the rest of the reply that was interrupted by the network', async () => {
+  it('continues the session, and says the rest of the reply that was interrupted by the network', async () => {
     const server = await serve({ engines: singing({ says: [long] }) });
     const whole = await talkTo(server);
     whole.caller.send({ type: 'response.create' });
@@ -75,7 +75,7 @@ describe('resumed call', () => {
     ]);
   });
 
-  it('ends the session if the client hangs up, or if somebody hangs up for it', async () => {
+  it('ends the session if the client hangs up, or another client hangs up for it', async () => {
     const server = await serve({ engines: singing() });
     const one = await talkTo(server);
     await one.caller.close();

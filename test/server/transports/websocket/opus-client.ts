@@ -28,10 +28,10 @@ export function openBare(url: string) {
     codes: () => of('error').map(({ error }) => error.code as string),
     send: (event: Event) => socket.send(JSON.stringify(event)),
     /** Sends bytes in a numbered frame of user audio that is marked as Opus. */
-    sendPacket(packet: Uint8Array, skipSamples = 0, takeSamples = 480) {
+    sendPacket(packet: Uint8Array, skipSamples = 0, takeSamples = 480, player = 0) {
       sequence += 1;
       const opus = { packet, skipSamples, takeSamples };
-      socket.send(encodeFrame({ kind: 'input', replyNumber: 0, sequence, offsetSamples: 0, opus }));
+      socket.send(encodeFrame({ kind: 'input', replyNumber: player, sequence, offsetSamples: 0, opus }));
     },
     async until(type: string, count = 1): Promise<Event> {
       for (;;) {

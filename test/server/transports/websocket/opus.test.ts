@@ -63,6 +63,25 @@ describe('reply as Opus', () => {
 describe('user audio as Opus', () => {
   const speech = concatSamples([silence(200), voiceLike(800, 24_000), silence(1_000)]);
 
+  it('transcribes the Opus input of each player, and names who spoke', async () => {
+    const { client } = await open({ hears: ['good evening', 'good night'], says: ['Yes.', 'Good.'] });
+    const players = [1, 2].map((number) => ({ number, name: `Player ${number}` }));
+    client.send({ type: 'session.update', session: { type: 'realtime', x_dramatis: { players } } });
+    await client.until('session.updated');
+    const still = await packetsOf(new Float32Array(480));
+    for (const [at, player] of [2, 1].entries()) {
+      // The first packets of both come together.
+      for (const { packet, skipSamples, takeSamples } of still)
+        for (const each of [2, 1]) client.sendPacket(packet, skipSamples, takeSamples, each);
+      for (const { packet, skipSamples, takeSamples } of await packetsOf(speech))
+        client.sendPacket(packet, skipSamples, takeSamples, player);
+      await client.until('response.done', at + 1);
+    }
+    expect(client.codes()).toEqual([]);
+    const named = client.of('conversation.item.added').flatMap(({ item }) => item.x_dramatis?.speaker?.name ?? []);
+    expect(named).toEqual(['Player 2', 'Player 1']);
+  });
+
   it('transcribes Opus input and PCM frames in between', async () => {
     const { client } = await open({ hears: ['good evening', 'good night'], completeness: [0.6] });
     for (const { packet, skipSamples, takeSamples } of await packetsOf(speech)) {

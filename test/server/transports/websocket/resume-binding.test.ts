@@ -98,7 +98,7 @@ describe('a resume token', () => {
       expect(await back.until('x_dramatis.resumed')).toMatchObject({ received: expect.any(Number) });
   });
 
-  it('restores the settings that the client secret gave, though nobody has changed them since', async () => {
+  it('restores the settings of the client secret, even if they were never changed', async () => {
     const common = await stored();
     const before = await serve({ flags: common });
     const session = { model: 'alice', instructions: 'Speak of croquet.', x_dramatis: { user: 'alice' } };
@@ -115,7 +115,7 @@ describe('a resume token', () => {
     });
   });
 
-  it('is a key of its own: it resumes a session whose client secret has expired', async () => {
+  it('is sufficient as a key: it resumes a session whose client secret has expired', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const server = await serve({ flags });
     const secret = await secretOf(server, 'alice');

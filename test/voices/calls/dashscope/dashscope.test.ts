@@ -6,7 +6,7 @@ import type { CallPolicy } from '../../../../voices/calls/call-policy.ts';
 import { Queue } from '../../../../voices/runtime/streams.ts';
 import { adapter as ear } from '../../../../voices/recognizers/dashscope.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../../voices/recognizer.ts';
-import { adapter as mouth } from '../../../../voices/synthesizers/dashscope.ts';
+import { adapter as mouth } from '../../../../voices/synthesizers/cloud/dashscope.ts';
 import { recognizerConformance } from '../../../conformance/recognizer.ts';
 import { vadFrames } from '../../../fakes/speech-frames.ts';
 import { synthesizerConformance } from '../../../conformance/synthesizer.ts';
@@ -15,7 +15,7 @@ import {
   openDashscopeServer,
   type DashscopeOptions,
   type DashscopeServer,
-} from '../../../fakes/servers/dashscope-server.ts';
+} from '../../../fakes/servers/cloud/dashscope-server.ts';
 import { tone } from '../../../fakes/vad.ts';
 import { openEngine, promptly, say } from '../../../rigs/voice-engine-rig.ts';
 import { phrasesOf, streamOf } from '../../../fakes/spoken.ts';

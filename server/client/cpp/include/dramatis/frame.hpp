@@ -51,10 +51,12 @@ inline std::optional<ReplyFrame> decodeFrame(const Bytes& bytes) {
     return ReplyFrame{number, detail::wordAt(bytes, 4), detail::wordAt(bytes, 8), samplesOf(bytes, detail::headerBytes)};
 }
 
-/// Writes what the user says. Sequence and offset wrap at 2^32.
-inline Bytes encodeFrame(std::int64_t sequence, std::int64_t offset, const Bytes& pcm16) {
+/// Writes what the user, or a player, says. Sequence and offset wrap at 2^32.
+inline Bytes encodeFrame(std::int64_t sequence, std::int64_t offset, const Bytes& pcm16, int player = 0) {
     Bytes bytes(detail::headerBytes);
     bytes[0] = detail::inputKind;
+    bytes[2] = static_cast<std::uint8_t>(player);
+    bytes[3] = static_cast<std::uint8_t>(player >> 8);
     for (std::size_t index = 0; index < 4; index += 1) {
         bytes[4 + index] = static_cast<std::uint8_t>(sequence >> 8 * index);
         bytes[8 + index] = static_cast<std::uint8_t>(offset >> 8 * index);

@@ -73,13 +73,15 @@ public:
         if (isOpen_ && isOurs_) dialer_.send(numbered(told, 0));
     }
 
-    bool sendAudio(const Bytes& pcm16) {
+    bool sendAudio(const Bytes& pcm16, int player) {
         if (!hasSession()) return false;
-        const std::int64_t offset = sentSamples_;
-        sentSamples_ += static_cast<std::int64_t>(pcm16.size() / 2);
+        const std::int64_t offset = sentSamples_[player];
+        sentSamples_[player] += static_cast<std::int64_t>(pcm16.size() / 2);
         push(static_cast<double>(pcm16.size() / 2) * 1000 / sampleRate, [&](std::int64_t number) {
-            if (number > 0 && isBinary_) return Frame(encodeFrame(number, offset, pcm16));
-            return Frame(numbered(Json::object({{"type", "input_audio_buffer.append"}, {"audio", toBase64(pcm16)}}), number));
+            if (number > 0 && isBinary_) return Frame(encodeFrame(number, offset, pcm16, player));
+            Json told = Json::object({{"type", "input_audio_buffer.append"}, {"audio", toBase64(pcm16)}});
+            if (player != 0) told.set("x_dramatis", Json::object({{"player", player}}));
+            return Frame(numbered(told, number));
         });
         return true;
     }
@@ -272,7 +274,8 @@ private:
     bool isOpen_ = false;
     bool isOurs_ = false;
     bool isBinary_ = false;
-    std::int64_t sentSamples_ = 0;
+    /// By player.
+    std::map<int, std::int64_t> sentSamples_;
     std::int64_t hadHere_ = 0;
     std::int64_t hadThere_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,19 +65,20 @@ public:
     /// Sends an event of the protocol, now or after reconnecting. False if there is no session.
     bool send(const Json& told) { return link_.send(told); }
 
-    /// Says something to the character in text; interrupts it.
-    bool say(const std::string& text) {
+    /// Says something to the character in text, for one of several players if given; interrupts it.
+    bool say(const std::string& text, std::optional<int> player = std::nullopt) {
         if (isPlaying() || isAnswering()) interrupt();
         const Json part = Json::object({{"type", "input_text"}, {"text", text}});
-        const Json item = Json::object({{"type", "message"}, {"role", "user"}, {"content", std::vector<Json>{part}}});
+        Json item = Json::object({{"type", "message"}, {"role", "user"}, {"content", std::vector<Json>{part}}});
+        if (player) item.set("x_dramatis", Json::object({{"player", *player}}));
         if (!send(Json::object({{"type", "conversation.item.create"}, {"item", item}}))) return false;
         isReplyOwed_ = true;
         askIfFree();
         return true;
     }
 
-    /// Sends what the microphone hears: 16-bit little-endian mono at 24 kHz.
-    bool sendAudio(const Bytes& pcm16) { return link_.sendAudio(pcm16); }
+    /// Sends what the microphone of the user, or of one of several players, hears: 16-bit little-endian mono at 24 kHz.
+    bool sendAudio(const Bytes& pcm16, int player = 0) { return link_.sendAudio(pcm16, player); }
 
     /// Stops the reply and tells the server how much of it was heard.
     void interrupt() {

@@ -74,14 +74,14 @@ func _process(delta: float) -> void:
 	talk.update(delta * 1000.0)
 
 
-## Says something to the character in text; interrupts it.
-func say(text: String) -> bool:
-	return talk.say(text)
+## Says something to the character in text, for one of several players if given; interrupts it.
+func say(text: String, player := -1) -> bool:
+	return talk.say(text, player)
 
 
-## Sends what a microphone of your own hears: 16-bit little-endian mono at 24 kHz.
-func send_audio(pcm16: PackedByteArray) -> bool:
-	return talk.link.send_audio(pcm16)
+## Sends what a microphone of your own, or of one of several players, hears: 16-bit little-endian mono at 24 kHz.
+func send_audio(pcm16: PackedByteArray, player := 0) -> bool:
+	return talk.link.send_audio(pcm16, player)
 
 
 func interrupt() -> void:

@@ -30,7 +30,8 @@ var _may_jump := false
 var _is_open := false
 var _is_ours := false
 var _is_binary := false
-var _sent_samples := 0
+## By player.
+var _sent_samples := {}
 var _had_here := 0
 var _had_there := 0
 ## Of each reply by its number in binary frames: response, item.
@@ -71,15 +72,18 @@ func mention(told: Dictionary) -> void:
 		_give(_numbered(told, 0))
 
 
-func send_audio(pcm16: PackedByteArray) -> bool:
+func send_audio(pcm16: PackedByteArray, player := 0) -> bool:
 	if not _has_session():
 		return false
-	var offset := _sent_samples
-	_sent_samples += pcm16.size() >> 1
+	var offset: int = _sent_samples.get(player, 0)
+	_sent_samples[player] = offset + (pcm16.size() >> 1)
 	_push((pcm16.size() >> 1) * 1000.0 / Wire.SAMPLE_RATE, func(number: int) -> Variant:
 		if number > 0 and _is_binary:
-			return Wire.encode(number, offset, pcm16)
-		return _numbered({"type": "input_audio_buffer.append", "audio": Marshalls.raw_to_base64(pcm16)}, number))
+			return Wire.encode(number, offset, pcm16, player)
+		var told := {"type": "input_audio_buffer.append", "audio": Marshalls.raw_to_base64(pcm16)}
+		if player != 0:
+			told["x_dramatis"] = {"player": player}
+		return _numbered(told, number))
 	return true
 
 

@@ -39,10 +39,12 @@ func send(told: Dictionary) -> bool:
 
 
 ## Says something to the character in text; interrupts it. False if there is no session.
-func say(text: String) -> bool:
+func say(text: String, by_player := -1) -> bool:
 	if player.is_playing() or not player.active.is_empty():
 		interrupt()
 	var item := {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+	if by_player >= 0:
+		item["x_dramatis"] = {"player": by_player}
 	if not send({"type": "conversation.item.create", "item": item}):
 		return false
 	_is_reply_owed = true

@@ -28,11 +28,12 @@ static func decode(bytes: PackedByteArray) -> Dictionary:
 	}
 
 
-## Writes what the user says. Sequence and offset wrap at 2^32.
-static func encode(sequence: int, offset: int, pcm16: PackedByteArray) -> PackedByteArray:
+## Writes what the user, or a player, says. Sequence and offset wrap at 2^32.
+static func encode(sequence: int, offset: int, pcm16: PackedByteArray, player := 0) -> PackedByteArray:
 	var bytes := PackedByteArray()
 	bytes.resize(HEADER_BYTES)
 	bytes[0] = INPUT
+	bytes.encode_u16(2, player)
 	bytes.encode_u32(4, sequence & 0xffffffff)
 	bytes.encode_u32(8, offset & 0xffffffff)
 	bytes.append_array(pcm16)

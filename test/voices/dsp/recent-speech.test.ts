@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Conversation } from '../../../server/session/history/conversation.ts';
 import { addSound, type MessageItem, type SpokenContent } from '../../../server/session/contract/item.ts';
-import { RecentSpeech } from '../../../server/session/output/recent-speech.ts';
+import { RecentSpeech } from '../../../voices/dsp/recent-speech.ts';
 import { openRig } from '../../rigs/session-rig.ts';
 
 const keptMs = ({ audio, sampleRate }: SpokenContent): number =>

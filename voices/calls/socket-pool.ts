@@ -1,6 +1,6 @@
-import { EngineError } from '../../engine.ts';
-import type { Upstream } from '../http-faults.ts';
-import { openSocket, type SocketRequest, type UpstreamSocket } from '../socket.ts';
+import { EngineError } from '../engine.ts';
+import type { Upstream } from './http-faults.ts';
+import { openSocket, type SocketRequest, type UpstreamSocket } from './socket.ts';
 
 /** A reusable connection. */
 export interface PooledSocket extends Pick<UpstreamSocket, 'send' | 'receive'> {
@@ -22,8 +22,8 @@ export interface SocketPool {
   close(): void;
 }
 
-/** Connects on demand. Closes connections that have been idle for `idleMs`. */
-export function openSocketPool(upstream: Upstream, request: SocketRequest, idleMs: number): SocketPool {
+/** Connects on demand, each time with a request of its own. Closes connections that have been idle for `idleMs`. */
+export function openSocketPool(upstream: Upstream, request: () => SocketRequest, idleMs: number): SocketPool {
   const free = new FreeConnections(idleMs);
   return {
     async take(signal, begin) {
@@ -41,7 +41,7 @@ export function openSocketPool(upstream: Upstream, request: SocketRequest, idleM
       const life = new AbortController();
       const leave = cutBy(signal, life);
       try {
-        const socket = await openSocket(upstream, request, { signal: life.signal });
+        const socket = await openSocket(upstream, request(), { signal: life.signal });
         return await begin(new Lent({ socket, life }, signal, free));
       } finally {
         leave();

@@ -1,5 +1,5 @@
-import { floatsFromInt16 } from '../../../voices/audio.ts';
-import type { TimedWord } from '../../../voices/synthesizer.ts';
+import { floatsFromInt16 } from '../audio.ts';
+import type { TimedWord } from '../synthesizer.ts';
 
 /** Longest stretch that may be said again; longer clauses are resumed at a word. */
 const longestClauseMs = 4_000;

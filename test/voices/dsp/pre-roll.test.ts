@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { PreRoll } from '../../../../server/session/input/pre-roll.ts';
-import type { AudioFrame } from '../../../../voices/audio.ts';
+import { PreRoll } from '../../../voices/dsp/pre-roll.ts';
+import type { AudioFrame } from '../../../voices/audio.ts';
 
 /** Window number `index`, 32 ms long; its samples tell its number. */
 function windowOf(index: number, length = 512): AudioFrame {

@@ -1,4 +1,4 @@
-import { floatsFromInt16, writeInt16, type AudioFrame } from '../../../voices/audio.ts';
+import { floatsFromInt16, writeInt16, type AudioFrame } from '../audio.ts';
 
 /** Initial capacity in windows: half a second of the usual ones. */
 const fewestWindows = 16;

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import type { Adapter } from '../calls/context.ts';
-import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../calls/dashscope/dashscope-task.ts';
-import { pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
-import { EngineError, type CallOptions } from '../engine.ts';
-import { languageTags } from '../text/language-tags.ts';
-import type { SpeechSynthesizer } from '../synthesizer.ts';
-import { speakByPhrase, spokenSampleRate, type RenderOptions } from '../synthesis/by-phrase.ts';
+import type { Adapter } from '../../calls/context.ts';
+import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../../calls/dashscope/dashscope-task.ts';
+import { pcmBlocksOfMessages, type PcmBlock } from '../../calls/pcm-stream.ts';
+import type { CallOptions } from '../../engine.ts';
+import { languageTags } from '../../text/language-tags.ts';
+import type { SpeechSynthesizer } from '../../synthesizer.ts';
+import { openKnownVoices } from '../../synthesis/known-voices.ts';
+import { speakByPhrase, spokenSampleRate, type RenderOptions } from '../../synthesis/by-phrase.ts';
 
 const settings = z.strictObject({
   baseUrl: dashscopeUrl,
@@ -26,15 +27,16 @@ export const adapter: Adapter<SpeechSynthesizer, DashscopeSynthesizerSettings> =
   settings,
   callPolicy: () => ({ concurrency: 8 }),
   open(chosen, context) {
-    /** Voices that the model rejected. */
-    const unknown = new Set<string>();
     const tasks = openTasks(context, chosen);
+    // An error with a status is from the handshake, and not about the voice.
+    const voices = openKnownVoices(chosen.defaultVoice, (fault) => fault.status === undefined);
     const renderer = {
       languages: chosen.languages,
       // The limit is 20,000 a message, in which a Chinese character counts as two.
       maxCharacters: 2_000,
       comesWhole: false,
-      render: (text: string, options: RenderOptions) => render(text, { chosen, tasks, unknown }, options),
+      render: (text: string, options: RenderOptions) =>
+        voices.speak(options.voice, (voice) => say(text, voice, { chosen, tasks }, options)),
     };
     return {
       ...speakByPhrase(renderer, context),
@@ -47,28 +49,6 @@ export const adapter: Adapter<SpeechSynthesizer, DashscopeSynthesizerSettings> =
 interface Parts {
   readonly chosen: DashscopeSynthesizerSettings;
   readonly tasks: DashscopeTasks;
-  readonly unknown: Set<string>;
-}
-
-async function* render(text: string, parts: Parts, options: RenderOptions): AsyncGenerator<PcmBlock> {
-  const { chosen, unknown } = parts;
-  const wanted = options.voice.kind === 'preset' ? options.voice.id : chosen.defaultVoice;
-  const voice = unknown.has(wanted) ? chosen.defaultVoice : wanted;
-  let hasSpoken = false;
-  try {
-    for await (const block of say(text, voice, parts, options)) {
-      hasSpoken = true;
-      yield block;
-    }
-  } catch (cause) {
-    // An error with a status is from the handshake, and not about the voice.
-    const isVoice = cause instanceof EngineError && cause.code === 'ENGINE_REFUSED' && cause.status === undefined;
-    if (!isVoice || hasSpoken || voice === chosen.defaultVoice) throw cause;
-    for await (const block of say(text, chosen.defaultVoice, parts, options)) {
-      unknown.add(voice);
-      yield block;
-    }
-  }
 }
 
 async function* say(

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
-import { openEngineServer, type EngineServer, type Pause } from './engine-server.ts';
-import { pcmOf } from '../server-audio.ts';
+import { openEngineServer, type EngineServer, type Pause } from '../engine-server.ts';
+import { pcmOf } from '../../server-audio.ts';
 
 /** Deviations of the server from its default behaviour. */
 export interface DashscopeOptions {

@@ -1,0 +1,70 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
+import { loadCharacters, type Character } from '../../../characters/character.ts';
+import { replyParts, smallCharacter, wordsOf } from '../actor/stand-ins.ts';
+
+const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../../characters'));
+const martha = smallCharacter();
+
+async function answer(character: Character, ...talk: string[]): Promise<string> {
+  return wordsOf(await replyParts(scriptedAgent(character), talk));
+}
+
+/** Says these messages in turn; returns the replies. */
+async function talk(character: Character, ...messages: string[]): Promise<string[]> {
+  const said: string[] = [];
+  for (const message of messages) said.push(message, await answer(character, ...said, message));
+  return said.filter((_text, index) => index % 2 === 1);
+}
+
+describe('scripted replies to what newcomers say', () => {
+  it.each([
+    'Good evening tell me about your best friend',
+    'hello holmes tell me about your best friend',
+    'About your best friend.',
+  ])('a request without marks, or without its first words, was taken for a statement: “%s”', async (heard) => {
+    const holmes = packs.find(({ id }) => id === 'sherlock-holmes') ?? martha;
+    expect(await answer(holmes, heard)).toBe(await answer(holmes, 'Tell me about your best friend.'));
+  });
+
+  it('a question about “him” is answered by the line about the one who was just named', async () => {
+    const coriolanus = packs.find(({ id }) => id === 'coriolanus') ?? martha;
+    const likes = await answer(coriolanus, 'What is Aufidius like?');
+    const [, like, respect] = await talk(
+      coriolanus,
+      'Who is your greatest enemy?',
+      'What’s he like?',
+      'Do you respect him?',
+    );
+    expect(like).toBe(likes);
+    expect(respect).toBe(await answer(coriolanus, 'Do you respect Aufidius?'));
+    // "Him" is the brother here, whoever was named before.
+    const brother = 'And your brother, do you see much of him?';
+    const [, ofBrother] = await talk(
+      packs.find(({ id }) => id === 'sherlock-holmes') ?? martha,
+      'What do you think of Watson?',
+      brother,
+    );
+    expect(ofBrother).not.toContain('conductor of light');
+  });
+
+  it('a character does not know things that were invented after its time, and knows those of its own', async () => {
+    const ask = async (id: string, text: string): Promise<string> =>
+      answer(packs.find((pack) => pack.id === id) ?? martha, text);
+    const unknown = /never heard of|do not know/u;
+    expect(await ask('d-artagnan', 'Have you ever taken a train?')).toMatch(unknown);
+    expect(await ask('sherlock-holmes', 'Have you ever taken a train?')).not.toMatch(unknown);
+  });
+
+  it('a newcomer who names a place of work is greeted by name in Chinese', async () => {
+    expect(await answer(packs.find(({ id }) => id === 'sun-wukong') ?? martha, '我是王芳，在医院当护士。')).toContain(
+      '王芳',
+    );
+  });
+
+  it('a pause to think is granted, and a complaint is met with sympathy', async () => {
+    expect(await answer(martha, 'Stop, I need to think about that.')).not.toContain('?');
+    expect(await answer(martha, 'I can’t stand my new boss.')).toMatch(/sorry|hard/);
+  });
+});
