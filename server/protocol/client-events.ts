@@ -224,8 +224,8 @@ const eventId = { event_id: z.string().max(512).optional() };
 export const clientEventSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('session.update'), ...eventId, session: sessionPatchSchema }),
   z.looseObject({ type: z.literal('input_audio_buffer.append'), ...eventId, audio: z.string(), ...byPlayer }),
-  z.looseObject({ type: z.literal('input_audio_buffer.commit'), ...eventId }),
-  z.looseObject({ type: z.literal('input_audio_buffer.clear'), ...eventId }),
+  z.looseObject({ type: z.literal('input_audio_buffer.commit'), ...eventId, ...byPlayer }),
+  z.looseObject({ type: z.literal('input_audio_buffer.clear'), ...eventId, ...byPlayer }),
   z.looseObject({
     type: z.literal('conversation.item.create'),
     ...eventId,

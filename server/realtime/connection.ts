@@ -147,7 +147,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     receive: (event) => receive((context) => decodeEvent(event, context)),
     receiveText: (text) => receive((context) => decodeText(text, context)),
     receiveAudio(samples, sampleRate, sequence, player) {
-      const command = player ? soundBy({ samples, sampleRate }, player, wire) : soundOf(samples, sampleRate);
+      const command = soundBy({ type: 'audio', samples, sampleRate }, player, wire);
       if (command.type === 'audio' || accepts(inflow?.takeEvent())) take(numbered(command, sequence));
     },
     reject(problem = binaryNotUnderstood) {

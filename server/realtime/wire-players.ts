@@ -9,15 +9,9 @@ type Session = Pick<WireSession, 'x_dramatis'>;
 /** Returns the problem of players that a session cannot have; undefined if there is none. */
 export function playersProblem(
   players: readonly WirePlayer[],
-  { x_dramatis, audio }: Pick<WireSession, 'x_dramatis' | 'audio'>,
+  { x_dramatis }: Session,
   bindsUser: boolean,
 ): Problem | undefined {
-  if (players.length === 0) return undefined;
-  if (audio.input.turn_detection === null) {
-    const message =
-      'Several players need turn detection, since each has a VAD of its own. Set `audio.input.turn_detection`, or leave `players` out.';
-    return { code: 'invalid_value', message, param: 'session.x_dramatis.players' };
-  }
   const isForeign = ({ user }: WirePlayer): boolean => user !== undefined && user !== x_dramatis.user;
   if (!bindsUser || !players.some(isForeign)) return undefined;
   const message =
@@ -25,15 +19,17 @@ export function playersProblem(
   return { code: 'user_not_allowed', message, param: 'session.x_dramatis.players' };
 }
 
-/** Returns the command for a player's audio, or a rejection if there is no such player. A single player has the number 0. */
+type SoundCommand = Extract<SessionCommand, { readonly type: 'audio' | 'audio-commit' | 'audio-clear' }>;
+
+/** Returns a command about audio with its player, or a rejection if there is no such player. A single player has the number 0. */
 export function soundBy(
-  sound: Omit<Extract<SessionCommand, { readonly type: 'audio' }>, 'type' | 'player'>,
+  command: SoundCommand,
   player: number | undefined,
   { x_dramatis: { players = [] } }: Session,
 ): SessionCommand {
-  if (player === undefined || player === 0 || players.length === 0) return { type: 'audio', ...sound };
+  if (player === undefined || player === 0 || players.length === 0) return command;
   const isKnown = players.some(({ number }) => number === player);
-  return isKnown ? { type: 'audio', ...sound, player } : { type: 'reject', problem: noSuchPlayer(players, player) };
+  return isKnown ? { ...command, player } : { type: 'reject', problem: noSuchPlayer(players, player) };
 }
 
 /** Returns the command with the player that its item names as the speaker, or the problem if there is no such player. */

@@ -15,7 +15,7 @@ import type { Bounds, Ports, SessionContext } from './history/context.ts';
 import { Queue } from '../../voices/runtime/streams.ts';
 import { Participants } from './history/participants.ts';
 import { Conversation } from './history/conversation.ts';
-import { changeItems, fullProblem, type ItemCommand, Reports } from './history/item-commands.ts';
+import { addSilence, changeItems, fullProblem, type ItemCommand, Reports } from './history/item-commands.ts';
 import {
   type Problem,
   type ReplyRequest,
@@ -120,7 +120,7 @@ export class Session {
         this.#reply({ inConversation: true }, to?.utterance.trace, answers);
       },
       speakUp: (sinceMs) => {
-        this.#listening.commitSilence(sinceMs);
+        addSilence(this.#context, this.#listening.heardMs, sinceMs);
         this.#reply({ inConversation: true, situation: 'idle' });
       },
     });
@@ -195,7 +195,7 @@ export class Session {
     if ('command' in input) return this.#obey(input.command);
     switch (input.type) {
       case 'heard':
-        for (const heard of this.#players?.take(input) ?? [input]) this.#hear(heard);
+        for (const heard of this.#players?.take(input, this.#settings) ?? [input]) this.#hear(heard);
         return;
       case 'transcript':
         return this.#understand(input);
@@ -223,8 +223,10 @@ export class Session {
       case 'audio':
         return; // Already processed by the microphone.
       case 'audio-commit':
+        this.#players?.give(command.player, this.#settings);
         return this.#commitByClient(command.ref);
       case 'audio-clear':
+        this.#players?.give(command.player, this.#settings);
         this.#listening.clear();
         this.#turns.advance({ type: 'utterance-taken' });
         return this.#tell({ type: 'audio-cleared' });
@@ -274,7 +276,8 @@ export class Session {
   #update({ settings, echo, cast }: Extract<SessionCommand, { readonly type: 'update' }>): void {
     // Audio under push to talk is not part of an utterance that the VAD opened, and vice versa.
     const isOther = (settings.turnDetection === null) !== (this.#settings.turnDetection === null);
-    if (isOther || this.#players?.hasHolder() === false) {
+    const hasLeft = this.#players?.letGo(this.#settings, isOther) === true;
+    if (isOther || hasLeft) {
       // The client got `speech_started`; send `cleared` so that it does not wait for a commit.
       if (this.#settings.turnDetection !== null && this.#listening.current !== undefined)
         this.#tell({ type: 'audio-cleared' });

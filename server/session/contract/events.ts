@@ -21,8 +21,9 @@ export type SessionCommand = { readonly ref?: string; readonly sequence?: number
   /** Mono, at a rate that may change between commands. `samples` may be overwritten afterwards; `player`: 0 unless given. */
   (
     | { readonly type: 'audio'; readonly samples: Float32Array; readonly sampleRate: number; readonly player?: number }
-    | { readonly type: 'audio-commit' }
-    | { readonly type: 'audio-clear' }
+    /** `player`: whose audio, under push to talk; 0 unless given. */
+    | { readonly type: 'audio-commit'; readonly player?: number }
+    | { readonly type: 'audio-clear'; readonly player?: number }
     /** `echo` is returned in `updated`, untouched. `cast`: new participants; a running reply stops. */
     | {
         readonly type: 'update';

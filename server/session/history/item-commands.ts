@@ -1,5 +1,14 @@
 import type { Problem, SessionCommand, SessionEvent } from '../contract/events.ts';
-import { charactersOf, textOf, type Item, type Report, type ReportedWords } from '../contract/item.ts';
+import {
+  charactersOf,
+  textOf,
+  userMessage,
+  type Item,
+  type Report,
+  type ReportedWords,
+  type SpokenContent,
+} from '../contract/item.ts';
+import type { SessionContext } from './context.ts';
 import type { Conversation } from './conversation.ts';
 
 /** A client's command on an item. */
@@ -36,6 +45,23 @@ export function changeItems(command: ItemCommand, conversation: Conversation, em
   if (problem === undefined) return true;
   emit({ type: 'problem', problem, ...(command.ref === undefined ? {} : { ref: command.ref }) });
   return false;
+}
+
+/** Makes an item of the silence between two points of the audio time. */
+export function addSilence(
+  { conversation, emit, newId, participants, settings }: SessionContext,
+  toMs: number,
+  fromMs: number,
+): void {
+  const { sampleRate } = participants.cast.responder;
+  const durationMs = toMs - fromMs;
+  const content: SpokenContent = { type: 'audio', transcript: '', durationMs, audio: [], sampleRate, words: [] };
+  const item: Item = { ...userMessage(newId('item')), content: [content] };
+  emit({ type: 'idle', itemId: item.id, fromMs: Math.round(fromMs), atMs: Math.round(toMs) });
+  const previousItemId = conversation.insert(item);
+  emit({ type: 'audio-committed', itemId: item.id, previousItemId });
+  emit({ type: 'item-added', item, previousItemId });
+  if (settings().transcribes) emit({ type: 'transcript-final', itemId: item.id, text: '', audioMs: durationMs });
 }
 
 function add(

@@ -1,6 +1,6 @@
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
-import { soundToHear, userMessage, type Item, type SpokenContent } from '../contract/item.ts';
+import { soundToHear, userMessage, type Item } from '../contract/item.ts';
 import {
   type VadWindow,
   type OverlapKind,
@@ -22,6 +22,13 @@ const maxUtteranceMs = 600_000;
 /** Pre-roll kept beyond the padding: the speech that the VAD needs to be sure. */
 const spareMs = 2_000;
 
+/** One player's part of the listening. */
+export interface HeardPlayer {
+  readonly open: Utterance | undefined;
+  readonly lastVoiced: Mark;
+}
+const nothing: HeardPlayer = { open: undefined, lastVoiced: { heardMs: 0, arrivedMs: 0 } };
+
 /** The user's side: keeps the pre-roll, recognizes the open utterance, commits it. */
 export class Listening {
   readonly #context: SessionContext<ListeningInput>;
@@ -33,8 +40,7 @@ export class Listening {
   #lastTrace: TurnTimings | undefined;
   #unclear = false;
   #heardMs = 0;
-  #voicedMs = 0;
-  #lastVoicedArrivalMs = 0;
+  #lastVoiced = nothing.lastVoiced;
   #lastArrivalMs = 0;
   #saidTooLong = false;
   #lastFailureMs = -Infinity;
@@ -65,7 +71,7 @@ export class Listening {
 
   /** Audio time at which the last voiced window ended. */
   get voicedMs(): number {
-    return this.#voicedMs;
+    return this.#lastVoiced.heardMs;
   }
 
   /** Returns the turn timings of the last committed utterance, once: its reply continues them. */
@@ -82,15 +88,20 @@ export class Listening {
     return unclear;
   }
 
+  /** Turns to another player: under push to talk each has an open utterance. Returns the part of the player before. */
+  turnTo({ open, lastVoiced } = nothing): HeardPlayer {
+    const before = { open: this.#open, lastVoiced: this.#lastVoiced };
+    this.#open = open;
+    this.#lastVoiced = lastVoiced;
+    return before;
+  }
+
   /** Adds a window to the open utterance, otherwise to the pre-roll. */
   take(heard: VadWindow): void {
     this.#heardMs = heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
     this.#lastArrivalMs = heard.arrivedMs;
     if (heard.failure !== undefined) this.#reportDeafness(heard.failure);
-    if (heard.voiced) {
-      this.#lastVoicedArrivalMs = heard.arrivedMs;
-      this.#voicedMs = this.#heardMs;
-    }
+    if (heard.voiced) this.#lastVoiced = this.#mark;
     if (this.#open !== undefined) return this.#extend(this.#open, heard.frame);
     this.#overlap?.add(heard.frame);
     this.#before.push(heard.frame);
@@ -159,11 +170,11 @@ export class Listening {
     const utterance = this.#open;
     if (utterance === undefined) return undefined;
     this.#open = undefined;
-    const spoke = this.#voicedMs > this.#heardMs - utterance.content.durationMs;
+    const spoke = this.#lastVoiced.heardMs > this.#heardMs - utterance.content.durationMs;
     // What the endpoint waited for: audio, unless the client ends turns itself.
-    const audio = { decidedFromMs: this.#lastArrivalMs, silenceMs: this.#heardMs - this.#voicedMs };
+    const audio = { decidedFromMs: this.#lastArrivalMs, silenceMs: this.#heardMs - this.#lastVoiced.heardMs };
     const endpointing = this.#context.settings().turnDetection === null ? undefined : audio;
-    utterance.trace.speechEnded(spoke ? this.#lastVoicedArrivalMs : this.#context.clock.now(), endpointing);
+    utterance.trace.speechEnded(spoke ? this.#lastVoiced.arrivedMs : this.#context.clock.now(), endpointing);
     utterance.trace.mark('endpoint');
     utterance.item = { ...userMessage(utterance.id), ...this.#context.player?.(), content: [utterance.content] };
     const { conversation, emit } = this.#context;
@@ -188,26 +199,16 @@ export class Listening {
     utterance.close();
   }
 
-  /** Makes an item of the silence since `fromMs`. */
-  commitSilence(fromMs: number): void {
-    const { conversation, emit, newId, participants, settings } = this.#context;
-    const { sampleRate } = participants.cast.responder;
-    const durationMs = this.#heardMs - fromMs;
-    const content: SpokenContent = { type: 'audio', transcript: '', durationMs, audio: [], sampleRate, words: [] };
-    const item: Item = { ...userMessage(newId('item')), content: [content] };
-    emit({ type: 'idle', itemId: item.id, fromMs: Math.round(fromMs), atMs: Math.round(this.#heardMs) });
-    const previousItemId = conversation.insert(item);
-    emit({ type: 'audio-committed', itemId: item.id, previousItemId });
-    emit({ type: 'item-added', item, previousItemId });
-    if (settings().transcribes) emit({ type: 'transcript-final', itemId: item.id, text: '', audioMs: durationMs });
-  }
-
   /** Drops the open utterance, the overlap and the pre-roll. */
   clear(): void {
     this.#before.clear();
     for (const utterance of [this.#open, this.#overlap]) this.#unsettled.drop(utterance);
     this.#open = undefined;
     this.#overlap = undefined;
+  }
+
+  drop(utterance: Utterance | undefined): void {
+    this.#unsettled.drop(utterance);
   }
 
   /** Drops everything, including utterances that wait for a transcript. */

@@ -19,6 +19,8 @@ interface MicrophoneParts {
   readonly missesSound: () => boolean;
   /** Tests if data of the client arrives. */
   readonly probeLine: ProbeLine | undefined;
+  /** Number of its player; 0 unless given. */
+  readonly player?: number;
 }
 
 /** A change of the settings or of the buffer after which speech detection restarts. */
@@ -31,7 +33,8 @@ interface Restart {
 /** A window of audio that waits for the VAD, or a command that waits for the windows before it. */
 type Waiting =
   | { readonly window: Float32Array; readonly arrivedMs: number; readonly upTo: number | undefined }
-  | (Inbound & { readonly restart: Restart | undefined });
+  | (Inbound & { readonly restart: Restart | undefined; readonly after: Promise<void> | undefined })
+  | { readonly passed: () => void };
 
 /** Takes the client's input in order: audio goes through the VAD, other commands keep their place in between. */
 export class Microphone {
@@ -59,10 +62,19 @@ export class Microphone {
     return this.#sentAudioMs;
   }
 
-  send(command: SessionCommand): void {
+  /** `after`: the command, and all that is sent later, waits for it. */
+  send(command: SessionCommand, after?: Promise<void>): void {
     const arrivedMs = this.#parts.clock.now();
     if (command.type === 'audio') this.#silence.begin();
-    this.#push(command, arrivedMs);
+    this.#push(command, arrivedMs, after);
+  }
+
+  /** Settles once all that was sent before has been handed on. */
+  passed(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#closed) resolve();
+    else this.#inbox.push({ passed: resolve });
+    return promise;
   }
 
   /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
@@ -78,20 +90,25 @@ export class Microphone {
 
   /** Hands on the input, until `close`. */
   async run(push: (input: VadWindow | Inbound) => void): Promise<void> {
-    const stream = this.#parts.vad.open();
-    const segmenter = new VadSegmenter(this.#parts.vad, stream, this.#parts.turnDetection);
-    this.#fillSilence(segmenter);
+    let stream: VadStream | undefined;
     try {
+      stream = this.#parts.vad.open();
+      const segmenter = new VadSegmenter(this.#parts.vad, stream, this.#parts.turnDetection);
+      this.#fillSilence(segmenter);
       for await (const input of this.#inbox) {
-        if ('window' in input) push(await segmenter.hear(input.window, input.arrivedMs, input.upTo));
+        if ('passed' in input) input.passed();
+        else if ('window' in input) push(await segmenter.hear(input.window, input.arrivedMs, input.upTo));
         else {
+          await input.after;
           push(input);
           if (input.restart !== undefined) segmenter.restart(input.restart);
         }
       }
     } finally {
       this.close();
-      stream.close();
+      stream?.close();
+      // After a fault, too, nothing waits in vain.
+      for await (const input of this.#inbox) if ('passed' in input) input.passed();
     }
   }
 
@@ -117,7 +134,7 @@ export class Microphone {
     });
   }
 
-  #push(command: SessionCommand, arrivedMs: number): void {
+  #push(command: SessionCommand, arrivedMs: number, after?: Promise<void>): void {
     const upTo = this.#sequence;
     if (command.type === 'audio') {
       const { samples, sampleRate } = command;
@@ -129,7 +146,7 @@ export class Microphone {
     }
     const before = this.#detection;
     if (command.type === 'update') this.#detection = command.settings.turnDetection;
-    const takes = takesAudio(command, before);
+    const takes = takesAudio(command, before, this.#parts.player ?? 0);
     // No window may contain audio from both before and after such a command.
     const window = takes ? this.#windows.cut() : undefined;
     if (command.type === 'audio-commit' && window?.length) this.#inbox.push({ window, arrivedMs, upTo });
@@ -137,13 +154,14 @@ export class Microphone {
     // Speech that continues after the command begins there, as far as the session knows.
     const restarts = takes || this.#detection?.threshold !== before?.threshold;
     const restart = restarts ? { detection: this.#detection, goesOn: !takes } : undefined;
-    this.#inbox.push({ command, arrivedMs, restart });
+    this.#inbox.push({ command, arrivedMs, restart, after });
   }
 }
 
-/** Returns true if a command ends what the audio buffer holds; `before`: the turn detection until then. */
-function takesAudio(command: SessionCommand, before: TurnDetection | null): boolean {
-  if (command.type === 'audio-commit' || command.type === 'audio-clear') return true;
+/** Returns true if a command ends what the audio buffer of a player holds; `before`: the turn detection until then. */
+function takesAudio(command: SessionCommand, before: TurnDetection | null, player: number): boolean {
+  if (command.type === 'audio-commit' || command.type === 'audio-clear')
+    return before !== null || (command.player ?? 0) === player;
   return command.type === 'update' && (before === null) !== (command.settings.turnDetection === null);
 }
 

@@ -4,6 +4,7 @@ import type { SessionCommand } from '../contract/events.ts';
 import type { Speaker } from '../contract/item.ts';
 import type { Clock } from '../contract/clock.ts';
 import { speakerOf, type Player, type SessionSettings } from '../contract/settings.ts';
+import type { HeardPlayer, Listening } from './listening.ts';
 import { Microphone } from './microphone.ts';
 import type { ProbeLine } from './silence.ts';
 import type { VadWindow } from './utterance.ts';
@@ -17,7 +18,7 @@ const preRollMs = 1_000;
 /** What the floor needs to know of the conversation. */
 interface Conversing {
   /** Audio time of the session: the end of the last window that was processed. */
-  readonly listening: { readonly heardMs: number };
+  readonly listening: Pick<Listening, 'heardMs'>;
   /** `isFree`: no player is being heard. */
   readonly turns: { readonly isFree: boolean };
 }
@@ -40,9 +41,13 @@ export class PlayerFloor {
     return this.#holder;
   }
 
-  /** Takes a window of a player. Yields those to be processed now, each after the one before has been. */
-  *take(window: VadWindow): Generator<VadWindow> {
+  /**
+   * Takes a window of a player. Yields those to be processed now, each after the one before has been. Under push to talk
+   * nobody waits: each player's audio is for an utterance of its own.
+   */
+  *take(window: VadWindow, isPushToTalk = false): Generator<VadWindow> {
     const player = window.player ?? 0;
+    if (isPushToTalk) return yield this.#onFloor(window);
     if (player === this.#holder) yield this.#onFloor(window);
     else this.#wait(player, window);
     for (let next = this.#nextWaiting(); next !== undefined; next = this.#nextWaiting()) {
@@ -77,6 +82,12 @@ export class PlayerFloor {
     return speaking.toSorted((one, other) => begun(one) - begun(other))[0]?.[0];
   }
 
+  /** Gives the floor to a player, and forgets what waits for it. */
+  give(player: number): void {
+    this.#waiting.clear();
+    this.#holder = player;
+  }
+
   /** Moves a window to the audio time of the session. Messages are done only once nothing of them waits. */
   #onFloor(window: VadWindow): VadWindow {
     const { frame, edge, upTo } = window;
@@ -108,6 +119,7 @@ function dropFirst(windows: VadWindow[]): void {
 }
 
 interface PlayersParts extends Conversing {
+  readonly listening: Pick<Listening, 'heardMs' | 'turnTo' | 'clear' | 'drop'>;
   readonly turns: Conversing['turns'] & { readonly missesSound: boolean };
   readonly vad: Vad;
   readonly clock: Clock;
@@ -124,6 +136,10 @@ export class Players {
   readonly #microphones = new Map<number, Microphone>();
   readonly #floor: PlayerFloor;
   #players: readonly Player[] = [];
+  #isPushToTalk = false;
+  /** The player whose audio was processed last, and what belongs to the others, under push to talk. */
+  #current = 0;
+  readonly #aside = new Map<number, HeardPlayer>();
 
   constructor(parts: PlayersParts) {
     this.#parts = parts;
@@ -144,6 +160,7 @@ export class Players {
   follow({ players = [], turnDetection }: SessionSettings): void {
     const { push, onFault } = this.#parts;
     this.#players = players;
+    this.#isPushToTalk = turnDetection === null;
     const numbers = new Set(players.map(({ number }) => number));
     for (const [number, microphone] of this.#microphones) {
       if (numbers.has(number)) continue;
@@ -165,10 +182,13 @@ export class Players {
   #open(player: number, turnDetection: SessionSettings['turnDetection']): Microphone {
     const { vad, clock, probeLine, turns } = this.#parts;
     const missesSound = (): boolean => this.holder === player && turns.missesSound;
-    return new Microphone({ vad, clock, turnDetection, missesSound, probeLine });
+    return new Microphone({ vad, clock, turnDetection, missesSound, probeLine, player });
   }
 
-  /** Takes a command: audio goes to its player's microphone, all else to every one. */
+  /**
+   * Takes a command: audio goes to its player's microphone, all else to every one. Under push to talk, a player's commit
+   * takes only that player's audio, and waits until all of it has been heard.
+   */
   send(command: SessionCommand): void {
     if (command.type === 'audio') {
       const { player = 0 } = command;
@@ -177,19 +197,55 @@ export class Players {
     }
     if (command.type === 'update') this.follow(command.settings);
     const { sequence: _, ...copy } = command;
+    if (this.#isPushToTalk && (command.type === 'audio-commit' || command.type === 'audio-clear')) {
+      const microphone = this.#microphones.get(command.player ?? 0);
+      microphone?.send(copy);
+      return this.#parts.main.send(command, microphone?.passed());
+    }
     for (const microphone of this.#microphones.values()) microphone.send(copy);
     this.#parts.main.send(command);
   }
 
-  /** Returns the windows to be processed now; those of players who have left are not. */
-  take(window: VadWindow): Iterable<VadWindow> {
+  /** Yields the windows to be processed now; those of players who have left are not. */
+  *take(window: VadWindow, { turnDetection }: SessionSettings): Generator<VadWindow> {
     const { player = 0 } = window;
-    return player === 0 || this.#microphones.has(player) ? this.#floor.take(window) : [];
+    if (player !== 0 && !this.#microphones.has(player)) return;
+    if (turnDetection === null) this.#turnTo(player);
+    yield* this.#floor.take(window, turnDetection === null);
   }
 
-  /** Returns false if the one who had the floor has left. */
-  hasHolder(): boolean {
-    return this.#floor.keep(new Set(this.#players.map(({ number }) => number)));
+  /** Under push to talk, a commit and a clear are about one player's audio: gives that player the floor. */
+  give(player = 0, { turnDetection }: SessionSettings): void {
+    if (turnDetection !== null) return;
+    this.#floor.give(player);
+    this.#turnTo(player);
+  }
+
+  /**
+   * Forgets what players said who have left; `isOther`: what anybody said, since push to talk begins or ends. Returns true
+   * if one of those had the floor. `before`: the settings until now.
+   */
+  letGo({ turnDetection }: SessionSettings, isOther: boolean): boolean {
+    const present = new Set([0, ...this.#players.map(({ number }) => number)]);
+    if (isOther) this.#floor.give(this.holder);
+    const { listening } = this.#parts;
+    if (turnDetection === null && !present.has(this.#current)) {
+      listening.clear();
+      this.#turnTo(0);
+    }
+    for (const [player, { open }] of this.#aside) {
+      if (present.has(player) && !isOther) continue;
+      listening.drop(open);
+      this.#aside.delete(player);
+    }
+    return !this.#floor.keep(present) && turnDetection !== null;
+  }
+
+  #turnTo(player: number): void {
+    if (player === this.#current) return;
+    this.#aside.set(this.#current, this.#parts.listening.turnTo(this.#aside.get(player)));
+    this.#aside.delete(player);
+    this.#current = player;
   }
 
   away(isAway: boolean): void {

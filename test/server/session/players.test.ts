@@ -8,42 +8,8 @@ import { fakeEngines } from '../../fakes/engines.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { connect } from '../../rigs/connection-rig.ts';
 import { begin, dataFolder, keptIn, type Call } from '../../rigs/memory-rig.ts';
+import { both, join, joined, said, stream } from '../../rigs/players-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
-
-type Wire = ReturnType<typeof connect>;
-
-const both = [
-  { number: 1, name: 'Anna', user: 'anna' },
-  { number: 2, name: 'Bob', user: 'bob' },
-];
-
-async function join(wire: Wire, players: unknown): Promise<void> {
-  wire.send({ type: 'session.update', event_id: 'e1', session: { x_dramatis: { players } } });
-  await wire.clock.advance(20);
-}
-
-/** Sends sound of several players at once, at the pace of the clock. */
-async function stream(wire: Wire, sounds: Readonly<Record<number, Float32Array>>): Promise<void> {
-  const length = Math.max(...Object.values(sounds).map((sound) => sound.length));
-  for (let offset = 0; offset < length; offset += 960) {
-    for (const [player, sound] of Object.entries(sounds)) {
-      if (offset >= sound.length) continue;
-      const audio = pcm16FromFloats(sound.slice(offset, offset + 960)).toString('base64');
-      wire.send({ type: 'input_audio_buffer.append', audio, x_dramatis: { player: Number(player) } });
-    }
-    await wire.clock.advance(40);
-  }
-}
-
-const joined = (...parts: readonly Float32Array[]): Float32Array =>
-  Float32Array.from(parts.flatMap((part) => [...part]));
-
-const said = (wire: Wire): (string | undefined)[] =>
-  wire.events
-    .filter(({ type }) => type === 'conversation.item.added')
-    .map((event: any) => event.item)
-    .filter(({ role }) => role === 'user')
-    .map(({ x_dramatis }) => x_dramatis?.speaker?.name);
 
 describe('several players', () => {
   it('are heard by themselves, and named in the history', async () => {
@@ -119,16 +85,15 @@ describe('several players', () => {
     await wire.hangUp();
   });
 
-  it('need turn detection, and are known by their numbers', async () => {
+  it('are known by their numbers', async () => {
     const wire = connect({ says: ['Yes.'] });
     await join(wire, both);
-    wire.send({ type: 'input_audio_buffer.append', event_id: 'e2', audio: '', x_dramatis: { player: 3 } });
-    await wire.clock.advance(20);
-    expect(wire.last('error').error).toMatchObject({ code: 'unknown_player', event_id: 'e2' });
-    expect(wire.last('error').error.message).toContain('1, 2');
-    wire.send({ type: 'session.update', session: { audio: { input: { turn_detection: null } } } });
-    await wire.clock.advance(20);
-    expect(wire.last('error').error).toMatchObject({ code: 'invalid_value', param: 'session.x_dramatis.players' });
+    for (const type of ['append', 'commit', 'clear']) {
+      wire.send({ type: `input_audio_buffer.${type}`, event_id: type, audio: '', x_dramatis: { player: 3 } });
+      await wire.clock.advance(20);
+      expect(wire.last('error').error).toMatchObject({ code: 'unknown_player', event_id: type });
+      expect(wire.last('error').error.message).toContain('1, 2');
+    }
     await wire.hangUp();
   });
 });
