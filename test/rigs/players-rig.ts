@@ -8,13 +8,15 @@ export const both = [
   { number: 2, name: 'Bob', user: 'bob' },
 ];
 
-export async function join(wire: Wire, players: unknown): Promise<void> {
+type Line = Pick<Wire, 'send' | 'clock'>;
+
+export async function join(wire: Line, players: unknown): Promise<void> {
   wire.send({ type: 'session.update', event_id: 'e1', session: { x_dramatis: { players } } });
   await wire.clock.advance(20);
 }
 
 /** Sends sound of several players at once, at the pace of the clock. */
-export async function stream(wire: Wire, sounds: Readonly<Record<number, Float32Array>>): Promise<void> {
+export async function stream(wire: Line, sounds: Readonly<Record<number, Float32Array>>): Promise<void> {
   const length = Math.max(...Object.values(sounds).map((sound) => sound.length));
   for (let offset = 0; offset < length; offset += 960) {
     for (const [player, sound] of Object.entries(sounds)) {

@@ -12,6 +12,7 @@ import { settle } from '../../fakes/clock.ts';
 import { testFolder } from '../../fakes/test-folder.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { recordConnection } from '../../rigs/connection-rig.ts';
+import { both, join, joined, stream } from '../../rigs/players-rig.ts';
 import { sceneNamed } from '../../rigs/scene-rig.ts';
 import { countingRecognizer, noise } from './chance-engines.ts';
 
@@ -105,8 +106,18 @@ async function playGame({ model, recognizer, synthesizer }: Game, file: string) 
     respond: 'interrupt',
   });
   await wire.clock.advance(3_000);
-  await wire.stream(tone(900));
-  await wire.stream(silence(1_500, 24_000));
+  // Anna speaks, and Bob into her words; then both hold a button.
+  await join(wire, both);
+  await stream(wire, {
+    1: joined(tone(900), silence(2_100)),
+    2: joined(silence(300), tone(900), silence(1_800)),
+  });
+  await wire.clock.advance(6_000);
+  wire.send({ type: 'session.update', session: { audio: { input: { turn_detection: null } } } });
+  await stream(wire, { 1: tone(400), 2: tone(600) });
+  for (const player of [2, 1]) wire.send({ type: 'input_audio_buffer.commit', x_dramatis: { player } });
+  await wire.clock.advance(200);
+  wire.send({ type: 'response.create' });
   await wire.clock.advance(6_000);
   await wire.hangUp();
   // What engines were saying is recorded to its end.
@@ -124,7 +135,7 @@ async function playGame({ model, recognizer, synthesizer }: Game, file: string) 
   return { told, events: wire.events as readonly any[] };
 }
 
-it('a game of three characters, with an alarm in mid-sentence, plays from its cassette bit for bit', async () => {
+it('a game of three characters and two players, with an alarm in mid-sentence, plays from its cassette bit for bit', async () => {
   const file = path.join(testFolder(), 'game.jsonl');
   const recorded = await playGame(chanceGame(), file);
   const replies = recorded.events.filter(({ type }) => type === 'response.done').map(({ response }) => response);
@@ -135,7 +146,13 @@ it('a game of three characters, with an alarm in mid-sentence, plays from its ca
   for (const type of ['x_dramatis.action', 'x_dramatis.world_taken', 'response.output_audio.delta'])
     expect(types).toContain(type);
   const heard = 'conversation.item.input_audio_transcription.completed';
-  expect(recorded.events.find(({ type }) => type === heard).transcript).toMatch(/^all \d+$/u);
+  const heardParts = recorded.events.filter(({ type }) => type === heard);
+  for (const { transcript } of heardParts) expect(transcript).toMatch(/^all \d+$/u);
+  const speakers = recorded.events
+    .filter(({ type, item }) => type === 'conversation.item.added' && item.role === 'user')
+    .map(({ item }) => item.x_dramatis.speaker.name);
+  expect(speakers).toEqual(['Anna', 'Bob', 'Bob', 'Anna']);
+  expect(heardParts).toHaveLength(4);
 
   const played = await playGame(goneGame(), file);
   expect(played.told).toBe(recorded.told);
