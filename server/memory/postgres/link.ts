@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Pool, types, type PoolClient } from 'pg';
 import type { Perform } from '../store/copied.ts';
 import { MemoryError } from '../store/record.ts';
-import { purgeNote, type Outcome, type Statement, type Steps } from '../store/steps.ts';
+import { plainOf, purgeNote, type Outcome, type Plain, type Statement, type Steps } from '../store/steps.ts';
 
 /** Most connections of one node; each is used for a few milliseconds a turn. */
 const mostConnections = 8;
@@ -204,14 +204,14 @@ async function outcomeOf(client: PoolClient, statement: Statement): Promise<Outc
   if (statement === purgeNote) return { rows: [], count: 0 };
   let place = 0;
   const text = statement.sql.replaceAll('?', () => `$${(place += 1)}`);
-  const values = statement.values.map((value) => (typeof value === 'string' ? withoutNul(value) : value));
+  const values = statement.values.map((value) => storable(plainOf(value)));
   const { rows, rowCount } = await client.query<Record<string, unknown>>(text, values);
   return { rows, count: rowCount ?? 0 };
 }
 
-/** The only character that PostgreSQL does not store. */
-function withoutNul(text: string): string {
-  return text.replaceAll('\0', '\uFFFD');
+/** Replaces the only character that PostgreSQL does not store. */
+function storable(value: Plain): Plain {
+  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value;
 }
 
 /** Number of the type `int8`. */

@@ -1,7 +1,7 @@
 import { MemoryError, type MemoryKey, type Correction, type MemoryRecord, type UserKey } from './record.ts';
 import { ofMemoryKey, ofUser, partsOf } from './rows.ts';
 import { forgetStates, moveStates } from './saved.ts';
-import { all, get, purgeNote, run, unlimited, type Steps } from './steps.ts';
+import { all, contentOf, get, purgeNote, run, unlimited, type Steps } from './steps.ts';
 
 /** Latest turns to summarize again after a summary was dropped; each hundred costs a call of the LLM. */
 const mostSummedAnew = 300;
@@ -12,18 +12,22 @@ export function* correctIn(person: UserKey, memory: MemoryRecord, correction: Co
   if (memory.kind === 'turn') {
     if ('text' in correction) throw new MemoryError('invalid_value', 'To correct a turn, send `asked` and `answered`.');
     const { asked = memory.asked, answered = memory.answered } = correction;
+    const sealed = contentOf({ ...person, character: memory.character });
     const sql = 'UPDATE turns SET asked = ?, answered = ?, corrected = 1, extracted = 0 WHERE id = ?';
-    yield* run(sql, asked, answered, number);
+    yield* run(sql, sealed(asked), sealed(answered), number);
     if (asked !== memory.asked) yield* run('DELETE FROM facts WHERE turn = ? AND corrected = 0', number);
     yield* dropSummary({ ...person, character: memory.character }, number);
   } else {
     if (!('text' in correction)) throw new MemoryError('invalid_value', 'To correct a fact or a summary, send `text`.');
-    yield* run(`UPDATE ${table} SET text = ?, corrected = 1 WHERE id = ?`, correction.text, number);
+    const bond = { ...person, character: memory.character };
+    const sealed = contentOf(bond);
+    yield* run(`UPDATE ${table} SET text = ?, corrected = 1 WHERE id = ?`, sealed(correction.text), number);
     if (memory.kind === 'fact' && memory.source !== null) {
       const turn = partsOf(memory.source).number;
-      const sql = 'UPDATE turns SET asked = replace(asked, ?, ?), corrected = 1 WHERE id = ?';
-      yield* run(sql, memory.text, correction.text, turn);
-      yield* dropSummary({ ...person, character: memory.character }, turn);
+      const said = yield* get('SELECT asked FROM turns WHERE id = ?', turn);
+      const asked = String(said?.['asked'] ?? '').replaceAll(memory.text, () => correction.text);
+      yield* run('UPDATE turns SET asked = ?, corrected = 1 WHERE id = ?', sealed(asked), turn);
+      yield* dropSummary(bond, turn);
     }
   }
   yield purgeNote;
@@ -38,9 +42,16 @@ export function* removeFrom(person: UserKey, memory: MemoryRecord): Steps<void> 
   const { owner, user } = person;
   if (memory.kind === 'fact') {
     const source = memory.source === null ? -1 : partsOf(memory.source).number;
-    const sql = `SELECT id FROM turns WHERE ${ofMemoryKey} AND (id = ? OR replace(lower(asked), lower(?), '') <> lower(asked))`;
-    const said = yield* all<{ id: number }>(sql, owner, user, memory.character, source, memory.text);
-    for (const { id } of said) yield* forgetTurn({ ...person, character: memory.character }, id);
+    const words = memory.text.toLowerCase();
+    const turns = yield* all<{ id: number; asked: string }>(
+      `SELECT id, asked FROM turns WHERE ${ofMemoryKey}`,
+      owner,
+      user,
+      memory.character,
+    );
+    for (const { id, asked } of turns)
+      if (id === source || (words !== '' && asked.toLowerCase().includes(words)))
+        yield* forgetTurn({ ...person, character: memory.character }, id);
   }
   if (memory.kind === 'turn') yield* forgetTurn({ ...person, character: memory.character }, number);
   else yield* run(`DELETE FROM ${table} WHERE id = ?`, number);

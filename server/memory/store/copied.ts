@@ -1,24 +1,64 @@
 import { createHash } from 'node:crypto';
 import { MemoryError } from './record.ts';
-import { all, get, placeholders, run, type Steps, type Value } from './steps.ts';
+import { all, Content, get, placeholders, run, type Plain, type Steps, type Value } from './steps.ts';
 
 const whose = ['owner', 'user', 'character'] as const;
 
+interface Part {
+  readonly name: string;
+  readonly table: string;
+  readonly key: string;
+  readonly columns: readonly string[];
+  /** Those of the columns that hold content. */
+  readonly content: readonly string[];
+  /** The table whose row says of whom a row is; its own unless given. */
+  readonly of?: string;
+}
+
 /** All that is kept, in an order in which nothing refers to what comes later. */
-const parts = [
+const parts: readonly Part[] = [
   {
     name: 'turns',
     table: 'turns',
     key: 'id',
     columns: ['id', ...whose, 'session', 'item', 'asked', 'answered', 'at', 'summarised', 'corrected', 'extracted'],
+    content: ['asked', 'answered'],
   },
-  { name: 'facts', table: 'facts', key: 'id', columns: ['id', ...whose, 'turn', 'topic', 'text', 'at', 'corrected'] },
-  { name: 'summaries', table: 'summaries', key: 'id', columns: ['id', ...whose, 'text', 'at', 'corrected'] },
-  { name: 'states', table: 'states', key: 'id', columns: ['id', ...whose, 'name', 'value', 'at'] },
-  { name: 'embeddings of turns', table: 'points', key: 'turn', columns: ['turn', 'model', 'point'] },
-  { name: 'embeddings of facts', table: 'points', key: 'fact', columns: ['fact', 'model', 'point'] },
-] as const;
-type Part = (typeof parts)[number];
+  {
+    name: 'facts',
+    table: 'facts',
+    key: 'id',
+    columns: ['id', ...whose, 'turn', 'topic', 'text', 'at', 'corrected'],
+    content: ['text'],
+  },
+  {
+    name: 'summaries',
+    table: 'summaries',
+    key: 'id',
+    columns: ['id', ...whose, 'text', 'at', 'corrected'],
+    content: ['text'],
+  },
+  { name: 'states', table: 'states', key: 'id', columns: ['id', ...whose, 'name', 'value', 'at'], content: ['value'] },
+  {
+    name: 'embeddings of turns',
+    table: 'points',
+    key: 'turn',
+    columns: ['turn', 'model', 'point'],
+    content: ['point'],
+    of: 'turns',
+  },
+  {
+    name: 'embeddings of facts',
+    table: 'points',
+    key: 'fact',
+    columns: ['fact', 'model', 'point'],
+    content: ['point'],
+    of: 'facts',
+  },
+];
+
+/** A row of any of these tables, with the key of the memories to which it belongs. */
+type Row = Readonly<Record<string, Plain>>;
 
 /** Rows read and written at once. */
 const pageSize = 250;
@@ -64,7 +104,7 @@ export async function copyMemories(from: Copyable, to: Copyable): Promise<Conten
 /** Reads everything, page by page, in the order of ids. */
 async function contentsOf(
   read: Perform,
-  onPage: (part: Part, rows: readonly (readonly Value[])[]) => Promise<void> = async () => undefined,
+  onPage: (part: Part, rows: readonly Row[]) => Promise<void> = async () => undefined,
 ): Promise<Contents> {
   const hash = createHash('sha256');
   const counts: Record<string, number> = {};
@@ -73,10 +113,13 @@ async function contentsOf(
     for (;;) {
       const rows = await read(pageAfter(part, last));
       if (rows.length === 0) break;
-      for (const row of rows) hash.update(`${part.name}${JSON.stringify(row.map(comparable))}\n`);
+      for (const row of rows) {
+        const values = part.columns.map((name) => comparable(row[name] ?? null));
+        hash.update(`${part.name}${JSON.stringify(values)}\n`);
+      }
       await onPage(part, rows);
       count += rows.length;
-      last = Number(rows.at(-1)?.[0]);
+      last = Number(rows.at(-1)?.[part.key]);
     }
     counts[part.name] = count;
   }
@@ -84,20 +127,29 @@ async function contentsOf(
 }
 
 /** A value as every database returns it; PostgreSQL keeps no U+0000 (`../postgres/link.ts`). */
-function comparable(value: Value): Value {
+function comparable(value: Plain): Plain {
   if (typeof value === 'string') return value.replaceAll('\0', '\uFFFD');
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }
 
-function* pageAfter({ table, key, columns }: Part, last: number): Steps<readonly (readonly Value[])[]> {
-  const names = columns.map((name) => `"${name}"`).join(', ');
-  const sql = `SELECT ${names} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ${pageSize}`;
-  const rows = yield* all<Record<string, Value>>(sql, last);
-  return rows.map((row) => columns.map((name) => row[name] ?? null));
+function* pageAfter({ table, key, columns, of = table }: Part, last: number): Steps<readonly Row[]> {
+  const names = columns.map((name) => `${table}."${name}"`);
+  const owners = of === table ? [] : whose.map((name) => `${of}."${name}"`);
+  const from = of === table ? table : `${table} JOIN ${of} ON ${of}.id = ${table}.${key}`;
+  const sql = `SELECT ${[...names, ...owners].join(', ')} FROM ${from} WHERE ${table}.${key} > ? ORDER BY ${table}.${key} LIMIT ${pageSize}`;
+  return yield* all<Row>(sql, last);
 }
 
-function* insertIn({ table, columns }: Part, rows: readonly (readonly Value[])[]): Steps<void> {
+function* insertIn({ table, columns, content }: Part, rows: readonly Row[]): Steps<void> {
   const names = columns.map((name) => `"${name}"`).join(', ');
-  const tuples = rows.map((row) => `(${placeholders(row.length)})`).join(', ');
-  yield* run(`INSERT INTO ${table} (${names}) VALUES ${tuples}`, ...rows.flat());
+  const values = rows.map((row) => columns.map((name) => valueOf(row, name, content)));
+  const tuples = values.map((row) => `(${placeholders(row.length)})`).join(', ');
+  yield* run(`INSERT INTO ${table} (${names}) VALUES ${tuples}`, ...values.flat());
+}
+
+function valueOf(row: Row, name: string, content: readonly string[]): Value {
+  const value = row[name] ?? null;
+  if (typeof value === 'number' || value === null || !content.includes(name)) return value;
+  const { owner, user, character } = row;
+  return new Content(value, { owner: String(owner), user: String(user), character: String(character) });
 }

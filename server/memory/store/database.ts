@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Perform } from './copied.ts';
 import { MemoryError } from './record.ts';
 import { migrate } from './schema.ts';
-import type { Steps } from './steps.ts';
+import { plainOf, type Steps } from './steps.ts';
 
 /** Timeout of the main connection while another process writes. */
 const busyMs = 5_000;
@@ -68,7 +68,8 @@ export class Database {
   perform<Result>(steps: Steps<Result>): Result {
     let step = steps.next();
     while (step.done !== true) {
-      const { sql, values, hasRows } = step.value;
+      const { sql, hasRows } = step.value;
+      const values = step.value.values.map(plainOf);
       const prepared = this.#prepared(sql);
       step = steps.next(
         hasRows

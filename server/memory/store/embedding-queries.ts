@@ -1,4 +1,5 @@
-import { all, get, placeholders, run, type Steps } from './steps.ts';
+import type { MemoryKey } from './record.ts';
+import { all, Content, get, placeholders, run, type Steps } from './steps.ts';
 
 /** A memory with a stored embedding; not a summary, which is always included. */
 export interface EmbeddedMemory {
@@ -39,7 +40,7 @@ export function* saveEmbeddingIn(model: string, { id, text }: EmbeddedMemory, em
      ON CONFLICT (${column}) DO UPDATE SET model = excluded.model, point = excluded.point`,
     numberOf(id),
     model,
-    bytes,
+    new Content(bytes, keyOf(standing)),
   );
 }
 
@@ -54,4 +55,9 @@ function numberOf(id: string): number {
 /** Copies the bytes, because a buffer from a database need not be aligned to 4 bytes. */
 function embeddingIn(bytes: Uint8Array): Float32Array {
   return new Float32Array(Uint8Array.from(bytes).buffer, 0, Math.floor(bytes.length / 4));
+}
+
+/** The key of the memories to which a row belongs. */
+function keyOf(row: Readonly<Record<string, unknown>>): MemoryKey {
+  return { owner: String(row['owner']), user: String(row['user']), character: String(row['character']) };
 }

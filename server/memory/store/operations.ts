@@ -13,7 +13,7 @@ import {
   type SummaryRow,
   type TurnRow,
 } from './rows.ts';
-import { all, get, placeholders, run, unlimited, type Steps } from './steps.ts';
+import { all, Content, get, placeholders, run, unlimited, type Steps } from './steps.ts';
 import {
   freshFactsIn,
   isCurrentIn,
@@ -50,8 +50,8 @@ function* record(bond: MemoryKey, turn: Turn, facts: readonly FoundFact[], atMs:
     character,
     session,
     item,
-    asked,
-    answered,
+    new Content(asked, bond),
+    new Content(answered, bond),
     atMs,
   );
   if (before?.['asked'] === asked) return;
@@ -62,18 +62,19 @@ function* record(bond: MemoryKey, turn: Turn, facts: readonly FoundFact[], atMs:
 }
 
 function* addFacts(bond: MemoryKey, turn: number, facts: readonly FoundFact[], atMs: number): Steps<void> {
+  if (facts.length === 0) return;
   const whose = [bond.owner, bond.user, bond.character];
   for (const { topic, text } of facts) {
     if (topic !== undefined)
       yield* run(`DELETE FROM facts WHERE ${ofMemoryKey} AND topic = ? AND corrected = 0`, ...whose, topic);
-    const same = yield* get(`SELECT id FROM facts WHERE ${ofMemoryKey} AND lower(text) = lower(?)`, ...whose, text);
-    if (same !== undefined) continue;
+    const known = yield* all<{ text: string }>(`SELECT text FROM facts WHERE ${ofMemoryKey}`, ...whose);
+    if (known.some((one) => one.text.toLowerCase() === text.toLowerCase())) continue;
     yield* run(
       'INSERT INTO facts (owner, "user", character, turn, topic, text, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
       ...whose,
       turn,
       topic ?? null,
-      text,
+      new Content(text, bond),
       atMs,
     );
   }
@@ -170,7 +171,7 @@ function* summarise({ owner, user, character }: MemoryKey, made: NewSummary): St
     owner,
     user,
     character,
-    made.text,
+    new Content(made.text, bond),
     made.atMs,
   );
   for (const { turn, ...fact } of yield* freshFactsIn(made)) yield* addFacts(bond, turn, [fact], made.atMs);

@@ -1,6 +1,6 @@
 import { MemoryError, type MemoryKey, type UserKey } from './record.ts';
 import { ofUser } from './rows.ts';
-import { all, placeholders, purgeNote, run, type Steps, type Value } from './steps.ts';
+import { all, Content, contentOf, placeholders, purgeNote, run, type Steps, type Value } from './steps.ts';
 
 /** Part of a user's state with one character, such as its feelings; of no character (empty), such as the world of a game. */
 export interface KeptState {
@@ -53,7 +53,7 @@ export function* keepStateIn(
     user,
     character,
     name,
-    value,
+    new Content(value, { owner, user, character }),
     at,
   );
 }
@@ -117,7 +117,9 @@ export function* loadIn(
   for (const turns of pagesOf(saved.turns.map((turn, place) => ({ ...turn, place })))) {
     const names = 'owner, "user", character, session, item, asked, answered, at, summarised, corrected, extracted';
     const rows = turns.map(({ character, asked, answered, at: atMs, summarised, corrected, extracted, place }) => {
-      return [owner, user, character, session, `${place}`, asked, answered, atMs, summarised, corrected, extracted];
+      const sealed = contentOf({ owner, user, character });
+      const spoken = [sealed(asked), sealed(answered)];
+      return [owner, user, character, session, `${place}`, ...spoken, atMs, summarised, corrected, extracted];
     });
     const written = yield* all<{ id: number; item: string }>(
       `INSERT INTO turns (${names}) VALUES ${tuples(rows)} RETURNING id, item`,
@@ -129,14 +131,16 @@ export function* loadIn(
     const source = turn === null ? null : ids[turn];
     if (source === undefined)
       throw new MemoryError('invalid_value', 'A fact in the save names a turn that is not in the save.');
-    return [owner, user, character, source, topic, text, atMs, corrected];
+    return [owner, user, character, source, topic, new Content(text, { owner, user, character }), atMs, corrected];
   });
   yield* insert('facts (owner, "user", character, turn, topic, text, at, corrected)', facts);
   const summaries = saved.summaries.map(({ character, text, at: atMs, corrected }) => {
-    return [owner, user, character, text, atMs, corrected];
+    return [owner, user, character, new Content(text, { owner, user, character }), atMs, corrected];
   });
   yield* insert('summaries (owner, "user", character, text, at, corrected)', summaries);
-  const states = saved.states.map(({ character, name, value }) => [owner, user, character, name, value, at]);
+  const states = saved.states.map(({ character, name, value }) => {
+    return [owner, user, character, name, new Content(value, { owner, user, character }), at];
+  });
   yield* insert('states (owner, "user", character, name, value, at)', states);
   yield purgeNote;
 }

@@ -1,4 +1,24 @@
-export type Value = string | number | null | Uint8Array;
+import type { MemoryKey } from './record.ts';
+
+/** A value as the database stores it. */
+export type Plain = string | number | null | Uint8Array;
+
+/** Words or an embedding of somebody's memories: PostgreSQL may seal it with that person's key. No SQL looks into it. */
+export class Content {
+  readonly value: string | Uint8Array;
+  readonly of: MemoryKey;
+
+  constructor(value: string | Uint8Array, of: MemoryKey) {
+    this.value = value;
+    this.of = of;
+  }
+}
+
+export type Value = Plain | Content;
+
+export function plainOf(value: Value): Plain {
+  return value instanceof Content ? value.value : value;
+}
 
 /** One statement in SQL that SQLite and PostgreSQL both understand, with `?` for each value. */
 export interface Statement {
@@ -19,6 +39,11 @@ export interface Outcome {
  * code serves the file, which answers at once, and PostgreSQL, which does not.
  */
 export type Steps<Result> = Generator<Statement, Result, Outcome>;
+
+/** Returns a function that marks content of these memories. */
+export function contentOf(of: MemoryKey): (value: string | Uint8Array) => Content {
+  return (value) => new Content(value, of);
+}
 
 /** Runs a statement and returns the number of rows changed. */
 export function* run(sql: string, ...values: Value[]): Steps<number> {

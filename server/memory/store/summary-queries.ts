@@ -62,9 +62,11 @@ export function* nextSummaryInputIn(bond: MemoryKey): Steps<SummaryInput | undef
 export function* isCurrentIn(bond: MemoryKey, { before, turns }: NewSummary): Steps<boolean> {
   if ((yield* summaryIn(bond)) !== before) return false;
   const { owner, user, character } = bond;
-  const sql = `SELECT 1 FROM turns WHERE ${ofMemoryKey} AND id = ? AND asked = ? AND answered = ?`;
-  for (const { id, asked, answered } of turns)
-    if ((yield* get(sql, owner, user, character, id, asked, answered)) === undefined) return false;
+  const sql = `SELECT asked, answered FROM turns WHERE ${ofMemoryKey} AND id = ?`;
+  for (const { id, asked, answered } of turns) {
+    const kept = yield* get(sql, owner, user, character, id);
+    if (kept?.['asked'] !== asked || kept['answered'] !== answered) return false;
+  }
   return true;
 }
 
