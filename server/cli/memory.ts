@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { MemoryError, type Correction, type MemoryRecord, type UserKey } from '../memory/store/record.ts';
 import { exportOf } from '../memory/store/exported.ts';
 import type { AsyncStore } from '../memory/store/operations.ts';
-import { copyAll, migrateAll, openMemoryStore } from './memory-database.ts';
+import { copyAll, migrateAll, openMemoryStore, sealExisting } from './memory-database.ts';
 import { parseCommand } from '../terminal/commands.ts';
 import { requirePlaceFor, textFlag, UsageError } from '../terminal/flags.ts';
 import { table } from '../terminal/table.ts';
@@ -56,7 +56,7 @@ const actions: Readonly<Record<string, (command: MemoryCommand) => Promise<void>
 /** `dramatis memory`: inspects and edits the characters' memories of users, also while a server runs. */
 export async function run(args: string[]): Promise<number> {
   const synopsis =
-    'list [--user NAME] | show ID | correct ID | delete ID | export | erase | move, with --user NAME | copy --to postgres | migrate';
+    'list [--user NAME] | show ID | correct ID | delete ID | export | erase | move, with --user NAME | copy --to postgres | migrate | seal';
   const parsed = parseCommand('memory', synopsis, args, flags);
   if (parsed === undefined) return 0;
   const [action = '', id] = parsed.positionals;
@@ -64,8 +64,9 @@ export async function run(args: string[]): Promise<number> {
   const isJson = values.json === true;
   if (action === 'copy') return copyAll(config, textFlag(values.to), isJson);
   if (action === 'migrate') return migrateAll(config, isJson);
+  if (action === 'seal') return sealExisting(config, isJson);
   const act = actions[action];
-  const all = [...Object.keys(actions), 'copy', 'migrate'];
+  const all = [...Object.keys(actions), 'copy', 'migrate', 'seal'];
   if (act === undefined) throw new UsageError(`Choose an action: dramatis memory ${all.join(' | ')}.`);
   const store = await openMemoryStore(config);
   try {

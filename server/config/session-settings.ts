@@ -19,6 +19,15 @@ export const sessionSettings = {
       help: 'PostgreSQL 14 or later for memories, instead of a file, so that several nodes share them',
       more: 'See [Operations](OPERATIONS.md).',
     }),
+  memoryKeysUrl: z
+    .url({ protocol: /^rediss?$/, error: 'must look like redis://USER:PASSWORD@HOST:6379/0' })
+    .optional()
+    .register(facts, {
+      value: 'URL',
+      secret: true,
+      help: 'Redis for the keys that seal memories in PostgreSQL, so that an erasure reaches its backups, too',
+      more: 'See [Operations](OPERATIONS.md#erasure-that-reaches-backups).',
+    }),
   reports: onOff.default(false).register(facts, {
     help: 'store reports of players (`x_dramatis.report`) in reports/reports.jsonl, with the words before each',
   }),

@@ -27,7 +27,7 @@ export interface Memories {
 }
 
 export interface MemoriesParts {
-  readonly config: Pick<Config, 'memory' | 'dataDir' | 'postgresUrl'>;
+  readonly config: Pick<Config, 'memory' | 'dataDir' | 'postgresUrl' | 'memoryKeysUrl'>;
   readonly chatModel: ChatModel | undefined;
   /** Embeddings, for semantic recall. */
   readonly embedder?: SharedEmbedder | undefined;
@@ -143,13 +143,13 @@ interface Opened {
 }
 
 async function open(
-  { config: { dataDir, postgresUrl: url }, patience }: MemoriesParts,
+  { config: { dataDir, postgresUrl: url, memoryKeysUrl: keysUrl }, patience }: MemoriesParts,
   onChange: (isThere: boolean, fault?: unknown) => void,
 ): Promise<Opened> {
   if (url === undefined) return { store: await openStoreThread(memoryFile(dataDir)), isThere: () => true };
   // Loaded only if it is configured.
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');
-  const store = await openPostgresStore({ url, onChange, patience });
+  const store = await openPostgresStore({ url, keysUrl, onChange, patience });
   return { store, isThere: () => store.isThere };
 }
 

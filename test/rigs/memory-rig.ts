@@ -7,7 +7,8 @@ import { openPostgresStore, type PostgresStore } from '../../server/memory/postg
 import type { Copyable } from '../../server/memory/store/copied.ts';
 import { operations, type ArgsOf, type AsyncStore, type ResultOf } from '../../server/memory/store/operations.ts';
 import { memoryFile, MemoryStore } from '../../server/memory/store/store.ts';
-import { hasPostgres, startPostgres, type TestPostgres } from './cluster-rig.ts';
+import { hasPostgres, hasRedis, startPostgres, startRedis, type TestPostgres } from './cluster-rig.ts';
+import { freePort } from './kill-rig.ts';
 import type { serve } from './serve-rig.ts';
 
 const folders: string[] = [];
@@ -69,11 +70,22 @@ export async function newDatabase(): Promise<string> {
   return (await postgres()).createDatabase(`test${(databases += 1)}`);
 }
 
-let shared: string | undefined;
+let keyStore: ReturnType<typeof startRedis> | undefined;
+afterAll(async () => (await keyStore)?.kill());
+
+/** The Redis for the keys of a test file, started for the first test that needs it. It keeps what it has. */
+export async function newKeyStore(): Promise<string> {
+  keyStore ??= freePort().then((port) => startRedis(port, ['--appendonly', 'yes']));
+  return (await keyStore).url;
+}
+
+const shared = new Map<StoreKind, Promise<string>>();
 
 /** The URL of a database of the test file, emptied: faster than a new one. */
-async function emptiedDatabase(): Promise<string> {
-  const url = (shared ??= await newDatabase());
+async function emptiedDatabase(kind: StoreKind): Promise<string> {
+  const made = shared.get(kind) ?? newDatabase();
+  shared.set(kind, made);
+  const url = await made;
   const client = new Client(url);
   await client.connect();
   const { rows } = await client.query("SELECT to_regclass('turns') IS NOT NULL AS is_used");
@@ -84,8 +96,14 @@ async function emptiedDatabase(): Promise<string> {
 }
 
 /** Memories in PostgreSQL for one test. */
-export async function openPostgres(url: string, onChange = (): void => undefined): Promise<PostgresStore & TestStore> {
-  const store = await openPostgresStore({ url, onChange, patience: 20 });
+export async function openPostgres(
+  url: string,
+  {
+    keysUrl,
+    onChange = () => undefined,
+  }: { readonly keysUrl?: string; readonly onChange?: (isThere: boolean) => void } = {},
+): Promise<PostgresStore & TestStore> {
+  const store = await openPostgresStore({ url, keysUrl, onChange, patience: 20 });
   opened.push(store);
   const unsummarised = (...args: ArgsOf<'unsummarised'>): Promise<ResultOf<'unsummarised'>> =>
     store.within((perform) => perform(operations.unsummarised(...args)));
@@ -93,9 +111,13 @@ export async function openPostgres(url: string, onChange = (): void => undefined
 }
 
 /** The databases that one suite tests: PostgreSQL is skipped if it is not installed. */
-export const storeKinds: readonly StoreKind[] = hasPostgres ? ['a file', 'PostgreSQL'] : ['a file'];
+export const storeKinds: readonly StoreKind[] = [
+  'a file',
+  ...(hasPostgres ? (['PostgreSQL'] as const) : []),
+  ...(hasPostgres && hasRedis ? (['PostgreSQL with keys'] as const) : []),
+];
 
-export type StoreKind = 'a file' | 'PostgreSQL';
+export type StoreKind = 'a file' | 'PostgreSQL' | 'PostgreSQL with keys';
 
 /** An empty store of this kind for one test. */
 export async function newStoreIn(kind: StoreKind): Promise<TestStore> {
@@ -105,9 +127,10 @@ export async function newStoreIn(kind: StoreKind): Promise<TestStore> {
 
 /** Two stores on the same memories, as two servers have them. */
 export async function twoStoresIn(kind: StoreKind): Promise<readonly [TestStore, TestStore]> {
-  if (kind === 'PostgreSQL') {
-    const url = await emptiedDatabase();
-    return [await openPostgres(url), await openPostgres(url)];
+  if (kind !== 'a file') {
+    const url = await emptiedDatabase(kind);
+    const options = kind === 'PostgreSQL' ? {} : { keysUrl: await newKeyStore() };
+    return [await openPostgres(url, options), await openPostgres(url, options)];
   }
   const file = memoryFile(dataFolder());
   return [besides(newStore(file)), besides(newStore(file))];

@@ -126,13 +126,14 @@ async function checkData(config: Config): Promise<Finding[]> {
 }
 
 /** Opens the memories in PostgreSQL, as the server does: that also creates or updates their tables. */
-async function checkMemories({ postgresUrl }: Config): Promise<Finding[]> {
-  if (postgresUrl === undefined) return [];
+async function checkMemories(config: Config): Promise<Finding[]> {
+  if (config.postgresUrl === undefined) return [];
   const remedy =
     'Start PostgreSQL 14 or later, and set DRAMATIS_POSTGRES_URL to a database of a user who may create tables.';
   return tried('memories', remedy, async () => {
-    const { version } = await checkPostgres(postgresUrl);
-    return `in PostgreSQL, whose tables are up to date (version ${version})`;
+    const { version } = await checkPostgres(config);
+    const sealed = config.memoryKeysUrl === undefined ? '' : ', sealed with keys in Redis';
+    return `in PostgreSQL${sealed}; its tables are up to date (version ${version})`;
   });
 }
 

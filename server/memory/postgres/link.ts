@@ -2,7 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Pool, types, type PoolClient } from 'pg';
 import type { Perform } from '../store/copied.ts';
 import { MemoryError } from '../store/record.ts';
-import { plainOf, purgeNote, type Outcome, type Plain, type Statement, type Steps } from '../store/steps.ts';
+import {
+  plainOf,
+  purgeNote,
+  type Outcome,
+  type Plain,
+  type Statement,
+  type Steps,
+  type Value,
+} from '../store/steps.ts';
 
 /** Most connections of one node; each is used for a few milliseconds a turn. */
 const mostConnections = 8;
@@ -11,8 +19,20 @@ const connectMs = 5_000;
 /** Pause between two attempts to reach a database that is gone. */
 const probeMs = 500;
 
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Seals content before it is stored, and opens it in rows that are read. */
+export interface Sealer {
+  /** Called in the transaction that stores the values. */
+  seal(client: PoolClient, values: readonly Value[]): Promise<Plain[]>;
+  /** Returns the rows without those whose key was erased. */
+  open(rows: readonly Row[]): Promise<readonly Row[]>;
+}
+
 export interface LinkParts {
   readonly url: string;
+  /** Absent if content is stored as it is. */
+  readonly sealer?: Sealer | undefined;
   /** Prepares the database, each time before it counts as there. Throws `MemoryError` if it never will be usable. */
   readonly open: (link: Link) => Promise<void>;
   /** Called when the database goes, with the fault, and when it is back. */
@@ -81,7 +101,7 @@ export class Link {
       const limits = `SET LOCAL statement_timeout = ${withinMs}; SET LOCAL lock_timeout = ${Math.ceil(withinMs * 0.8)}`;
       await client.query(`BEGIN; ${limits}; ${begin}`);
       try {
-        const result = await act((steps) => perform(client, steps));
+        const result = await act((steps) => this.#perform(client, steps));
         await client.query('COMMIT');
         return result;
       } catch (fault) {
@@ -94,7 +114,7 @@ export class Link {
 
   /** Runs the steps, each statement on its own. Throws `MemoryError`. */
   read<Result>(steps: Steps<Result>, withinMs: number): Promise<Result> {
-    return this.use(withinMs, (client) => perform(client, steps));
+    return this.use(withinMs, (client) => this.#perform(client, steps));
   }
 
   /** Uses a connection, which is given up if that takes longer. Throws `MemoryError`. `isProbe`: also while gone. */
@@ -139,6 +159,22 @@ export class Link {
     await this.#pool.end();
   }
 
+  async #perform<Result>(client: PoolClient, steps: Steps<Result>): Promise<Result> {
+    let step = steps.next();
+    while (step.done !== true) step = steps.next(await this.#outcomeOf(client, step.value));
+    return step.value;
+  }
+
+  async #outcomeOf(client: PoolClient, statement: Statement): Promise<Outcome> {
+    if (statement === purgeNote) return { rows: [], count: 0 };
+    const { sealer } = this.#parts;
+    let place = 0;
+    const text = statement.sql.replaceAll('?', () => `$${(place += 1)}`);
+    const values = (await sealer?.seal(client, statement.values)) ?? statement.values.map(plainOf);
+    const { rows, rowCount } = await client.query<Record<string, unknown>>(text, values.map(storable));
+    return { rows: (await sealer?.open(rows)) ?? rows, count: rowCount ?? 0 };
+  }
+
   #lose(fault: unknown): void {
     this.#isThere = false;
     this.#losses += 1;
@@ -165,8 +201,8 @@ export class Link {
   }
 }
 
-/** The database cannot be reached, or does not answer. */
-class Gone extends Error {
+/** The database or its key store cannot be reached, or does not answer. */
+export class Gone extends Error {
   override readonly name = 'Gone';
 }
 
@@ -192,21 +228,6 @@ function unavailable(fault: unknown): unknown {
   const code = first instanceof Error && 'code' in first ? ` (${String(first.code)})` : '';
   const message = `PostgreSQL cannot be used: ${reason}${code}. Check that it runs, and DRAMATIS_POSTGRES_URL (dramatis doctor).`;
   return new MemoryError('memory_unavailable', message, fault);
-}
-
-async function perform<Result>(client: PoolClient, steps: Steps<Result>): Promise<Result> {
-  let step = steps.next();
-  while (step.done !== true) step = steps.next(await outcomeOf(client, step.value));
-  return step.value;
-}
-
-async function outcomeOf(client: PoolClient, statement: Statement): Promise<Outcome> {
-  if (statement === purgeNote) return { rows: [], count: 0 };
-  let place = 0;
-  const text = statement.sql.replaceAll('?', () => `$${(place += 1)}`);
-  const values = statement.values.map((value) => storable(plainOf(value)));
-  const { rows, rowCount } = await client.query<Record<string, unknown>>(text, values);
-  return { rows, count: rowCount ?? 0 };
 }
 
 /** Replaces the only character that PostgreSQL does not store. */

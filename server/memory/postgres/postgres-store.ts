@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Copyable } from '../store/copied.ts';
+import type { Copyable, Perform } from '../store/copied.ts';
 import { operations, type ArgsOf, type AsyncStore, type ResultOf } from '../store/operations.ts';
-import type { UserKey } from '../store/record.ts';
+import { MemoryError, type UserKey } from '../store/record.ts';
 import { ofMemoryKey } from '../store/rows.ts';
 import { all, get, run, type Steps } from '../store/steps.ts';
 import { Link, type LinkParts } from './link.ts';
+import { sealAll } from './seal-all.ts';
 import { lockMigrations, migrate } from './schema.ts';
 
 /** Longest wait of a session's event for its turn to be stored; then it continues, and the turn is stored later. */
@@ -26,13 +27,17 @@ const tables = ['turns', 'facts', 'summaries', 'states'] as const;
 /** There are no other writers, and all reads see one snapshot. */
 const lockTables = `LOCK TABLE ${tables.join(', ')}, points IN EXCLUSIVE MODE`;
 
-interface PostgresParts extends Omit<LinkParts, 'open'> {
+interface PostgresParts extends Omit<LinkParts, 'open' | 'sealer'> {
+  /** The Redis with the keys that seal the memories; absent if they are not sealed. */
+  readonly keysUrl?: string | undefined;
   /** Factor of the waits of sessions, for tests on slow machines. */
   readonly patience?: number | undefined;
 }
 
 /** Memories in PostgreSQL, shared by any number of servers. */
 export interface PostgresStore extends AsyncStore, Copyable {
+  /** Seals what was stored without a key; `onProgress` gets the number of rows so far, and of all. Returns that number. */
+  sealAll(onProgress: (done: number, of: number) => void): Promise<number>;
   readonly isThere: boolean;
   /** Version of the tables. */
   readonly version: number;
@@ -43,17 +48,31 @@ export interface PostgresStore extends AsyncStore, Copyable {
  * the background. Throws `MemoryError` if it is too old, or written by a newer Dramatis.
  */
 export async function openPostgresStore(parts: PostgresParts): Promise<PostgresStore> {
-  const { patience = 1 } = parts;
+  const { keysUrl, patience = 1 } = parts;
   const node = randomUUID();
   let version = 0;
+  const keys = keysUrl === undefined ? undefined : new (await import('./data-keys.ts')).DataKeys(keysUrl);
   const open = async (link: Link): Promise<void> => {
-    ({ to: version } = await link.transaction(lockMigrations, migrate(), migrateMs, true));
+    const prepare = async (perform: Perform): Promise<void> => {
+      ({ to: version } = await perform(migrate()));
+      if (keys !== undefined) await keys.check(perform);
+      else if ((await perform(get('SELECT 1 FROM key_store'))) !== undefined)
+        throw new MemoryError(
+          'memory_unavailable',
+          'The memories are sealed. Set DRAMATIS_MEMORY_KEYS_URL to the Redis with their keys.',
+        );
+    };
+    await link.within(lockMigrations, prepare, migrateMs, true);
   };
-  const link = new Link({ ...parts, open });
+  const link = new Link({ ...parts, open, sealer: keys });
+  const close = async (): Promise<void> => {
+    await link.close();
+    keys?.close();
+  };
   try {
     await link.start();
   } catch (fault) {
-    await link.close();
+    await close();
     throw fault;
   }
   const { reading, writing } = waysOf(link);
@@ -92,11 +111,23 @@ export async function openPostgresStore(parts: PostgresParts): Promise<PostgresS
     list: reading('list'),
     page: reading('page'),
     people: reading('people'),
-    move: (from, to) => link.transaction(lockOf([from, to]), operations.move(from, to), requestMs),
+    move: (from, to) => link.transaction(lockOf([from, to]), moved(from, to), requestMs),
     outgrown: (bond) => link.transaction('', claimed(bond, node), requestMs),
     summarise: (bond, made) => link.transaction(lockOf([bond]), summarised(bond, made), requestMs),
-    erase: (person, character) => erase(link, person, character),
-    close: () => link.close(),
+    async erase(person, character) {
+      // All that the keys sealed is unreadable from here on, in backups, too.
+      if (keys !== undefined)
+        await link.within(lockOf([person]), (perform) => keys.forget(perform, person, character), requestMs);
+      return erase(link, person, character);
+    },
+    async sealAll(onProgress) {
+      if (keys !== undefined) return sealAll(link, lockTables, onProgress);
+      throw new MemoryError(
+        'invalid_value',
+        'There are no keys to seal with. Set DRAMATIS_MEMORY_KEYS_URL to a Redis.',
+      );
+    },
+    close,
   };
 }
 
@@ -129,6 +160,20 @@ async function erase(link: Link, person: UserKey, character?: string): Promise<n
   await link.read(run('DELETE FROM claims WHERE owner = ? AND "user" = ?', person.owner, person.user), requestMs);
   // Outside a transaction. Rows also live on in the log, in replicas and in backups, until these expire.
   await link.use(vacuumMs, (client) => client.query('VACUUM turns, facts, summaries, states, points, claims'));
+  return count;
+}
+
+/** Moves the keys with the memories: a user may then have several, and the newest seals what comes. */
+function* moved(...[from, to]: ArgsOf<'move'>): Steps<number> {
+  const count = yield* operations.move(from, to);
+  yield* run(
+    `UPDATE data_keys SET owner = ?, "user" = coalesce(?, "user") WHERE owner = ? AND (? = '' OR "user" = ?)`,
+    to.owner,
+    to.user ?? null,
+    from.owner,
+    from.user ?? '',
+    from.user ?? '',
+  );
   return count;
 }
 
