@@ -183,14 +183,17 @@ describe('the architecture', () => {
     expect(closets).toEqual([]);
   });
 
-  it('loads nothing of server/cluster, and no Redis client, unless the server is one of several nodes', () => {
+  it('loads nothing of server/cluster unless the server is one of several nodes, and a Redis client only for these and for keys of memories', () => {
     const folder = 'server/cluster/';
     const eager = imports.filter(
       ({ from, to, typeOnly, isLazy }) =>
         to.startsWith(folder) && !typeOnly && !isLazy && !from.startsWith(folder) && !from.startsWith('test/'),
     );
     expect(eager).toEqual([]);
-    expect(sources.filter((file) => /from 'ioredis'/.test(read(file)))).toEqual([`${folder}redis-store.ts`]);
+    const keys = 'server/memory/postgres/data-keys.ts';
+    expect(sources.filter((file) => /from 'ioredis'/.test(read(file)))).toEqual([`${folder}redis-store.ts`, keys]);
+    const loading = imports.filter(({ to, typeOnly, isLazy }) => to === keys && !typeOnly && !isLazy);
+    expect(loading.filter(({ from }) => !from.startsWith('test/'))).toEqual([]);
   });
 
   it('loads PostgreSQL, by one file, only if it is configured', () => {

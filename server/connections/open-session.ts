@@ -11,6 +11,7 @@ import type { RestoredSession } from '../journal/restore.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Spending } from '../limits/spending.ts';
+import { soundKept } from '../responders/kept-sound.ts';
 import { lipSynced } from '../responders/lip-synced.ts';
 import { openConnection, type Connection, type ConnectionParts } from '../realtime/connection.ts';
 import { newId } from '../realtime/encode.ts';
@@ -143,7 +144,8 @@ function castOf(
   peer: Peer,
 ): Pick<ConnectionParts, 'casting' | 'castScene' | 'bindsUser'> {
   const { character, client } = options;
-  const engines = governed(client.mouth === undefined ? deps.engines : lipSynced(deps.engines), options, deps, peer);
+  const heard = soundKept(client.mouth === undefined ? deps.engines : lipSynced(deps.engines), options.journal);
+  const engines = governed(heard, options, deps, peer);
   const responder = engines.responderFor(character);
   const casting: Casting = { character, responder, about: aboutSession(options, deps) };
   const { secret } = deps.caller;

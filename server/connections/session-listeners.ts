@@ -1,6 +1,7 @@
 import type { Character } from '../../characters/character.ts';
 import type { Access } from '../http/access.ts';
-import { journalVersion, sessionLine, type JournalLine } from '../journal/lines.ts';
+import { sessionLine } from '../journal/event-lines.ts';
+import { journalVersion, type JournalLine } from '../journal/lines.ts';
 import type { ConnectionParts } from '../realtime/connection.ts';
 import { newId } from '../realtime/encode.ts';
 import type { Client, Peer } from '../realtime/peer.ts';

@@ -1,7 +1,7 @@
 import { castIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
 import { SessionWorld } from '../session/history/session-world.ts';
-import { keptPhrases, type JournalLine, type KeptItem } from './lines.ts';
+import { keptPhrases, keptSounds, type JournalLine, type KeptItem } from './lines.ts';
 import { createdIn } from './unfinished.ts';
 
 /** More changes of the world than these are merged. */
@@ -38,6 +38,9 @@ interface Folded {
   readonly byId: Map<string, FoldedItem>;
   /** Lines of replies that have not ended, by reply. */
   readonly replies: Map<string, JournalLine[]>;
+  /** Sounds of the last phrases; those of a reply that has ended only until the next begins. */
+  sounds: Line<'sound'>[];
+  soundsOfEnded: Line<'sound'>[];
   /** Those of the reply that ended last, unless another has begun: the client may lack the end of its sound. */
   lately: JournalLine[];
 }
@@ -63,6 +66,8 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     items: [],
     byId: new Map(),
     replies: new Map(),
+    sounds: [],
+    soundsOfEnded: [],
     lately: [],
   };
   for (const line of lines) take(folded, line);
@@ -85,8 +90,10 @@ export function fold(lines: readonly JournalLine[]): JournalLine[] {
     ...(felt === undefined ? [] : [felt]),
     ...(folded.story === undefined ? [] : [folded.story]),
     ...(folded.spent === undefined ? [] : [folded.spent]),
+    ...folded.sounds.filter((sound) => folded.soundsOfEnded.includes(sound)),
     ...[...replies.values()].flat(),
     ...lately,
+    ...folded.sounds.filter((sound) => !folded.soundsOfEnded.includes(sound)),
     ...told,
   ];
 }
@@ -129,8 +136,12 @@ function take(folded: Folded, line: JournalLine): void {
       return insert(folded, line);
     case 'deleted':
       return remove(folded, line.itemId);
+    case 'sound':
+      folded.sounds = [...folded.sounds, line].slice(-keptSounds);
+      return;
     case 'started':
       folded.lately = [];
+      folded.sounds = folded.sounds.filter((sound) => !folded.soundsOfEnded.includes(sound));
       folded.replies.set(line.replyId, [line]);
       return;
     case 'ended':
@@ -191,6 +202,7 @@ function remove(folded: Folded, id: string): void {
 function end(folded: Folded, line: Line<'ended'>): void {
   folded.lately = [...(folded.replies.get(line.replyId) ?? []), line];
   folded.replies.delete(line.replyId);
+  folded.soundsOfEnded = folded.sounds;
   endItem(folded, line);
 }
 

@@ -1,5 +1,6 @@
 import type { SessionEvent, SessionListener } from '../session/contract/events.ts';
-import { linesOf, type JournalLine } from './lines.ts';
+import { linesOf } from './event-lines.ts';
+import type { JournalLine } from './lines.ts';
 
 /** Sequence numbers are reserved in blocks, so that most frames need no line. */
 const sequenceBlock = 1_000;

@@ -12,9 +12,20 @@ import { Conversation } from '../session/history/conversation.ts';
 import type { RepeatedRequest, ReplyRequest, SpokenPhrase } from '../session/contract/events.ts';
 import { requestAgain, type CutPhrase } from '../session/output/ended-replies.ts';
 import type { Item, MessageItem } from '../session/contract/item.ts';
-import { keptPhrases, type JournalLine } from './lines.ts';
+import { keptPhrases, keptSounds, type JournalLine } from './lines.ts';
 import { changeItem } from './items.ts';
-import { addCue, addWords, createdIn, cutToHeard, dropUnheard, messageIn, owesReply } from './unfinished.ts';
+import {
+  addCue,
+  addWords,
+  createdIn,
+  cutOf,
+  cutToHeard,
+  dropUnheard,
+  lacksEnd,
+  messageIn,
+  owesReply,
+  phraseIn,
+} from './unfinished.ts';
 
 type LineOf<Type extends JournalLine['type']> = Extract<JournalLine, { readonly type: Type }>;
 
@@ -109,7 +120,7 @@ export function restore(
   const unended = received && spoken.size === 0 && lacksEnd(found, received) ? found.lately : undefined;
   const openReplies = [...spoken, ...(unended === undefined ? [] : [unended])].map(([replyId, itemId]) => {
     const item = itemId === undefined ? undefined : messageIn(conversation, itemId);
-    const phrased = received?.replyId === replyId ? cutOf(found.phrases.get(replyId), received) : undefined;
+    const phrased = received?.replyId === replyId ? cutOf(found, received) : undefined;
     // Of a reply that has been made, nothing is made again.
     const isMade = unended !== undefined && phrased?.phrase === found.phrases.get(replyId)?.[0];
     const cut = phrased && isMade ? { ...phrased, isLast: true as const } : phrased;
@@ -156,6 +167,9 @@ class Found {
   lately: readonly [replyId: string, itemId: string | undefined] | undefined;
   /** The last phrases of each of them, latest first. */
   readonly phrases = new Map<string, SpokenPhrase[]>();
+  /** Sound of phrases of the reply in progress, latest first, and of the one that ended last. */
+  sounds: LineOf<'sound'>[] = [];
+  #soundsOfEnded: LineOf<'sound'>[] = [];
   session: WireSession | undefined;
   sequence = 0;
   feelings: RestoredSession['feelings'];
@@ -195,6 +209,7 @@ class Found {
         return;
       case 'started':
         this.lately = undefined;
+        this.sounds = this.sounds.filter((sound) => !this.#soundsOfEnded.includes(sound));
         this.phrases.delete(line.replyId);
         this.spoken.set(line.replyId, undefined);
         this.again.set(line.replyId, line.again as RepeatedRequest | undefined);
@@ -207,10 +222,14 @@ class Found {
       case 'phrase':
         this.#takePhrase(line);
         return;
+      case 'sound':
+        this.sounds = [line, ...this.sounds].slice(0, keptSounds);
+        return;
       case 'cue':
         return addCue(this.conversation, this.spoken.get(line.replyId), line);
       case 'ended':
         this.lately = [line.replyId, this.spoken.get(line.replyId)];
+        this.#soundsOfEnded = this.sounds;
         this.spoken.delete(line.replyId);
         return changeItem(this.conversation, line);
       case 'item':
@@ -268,30 +287,4 @@ class Found {
     this.#castId = castId;
     this.session = session;
   }
-}
-
-/** Returns where a reply is cut, if the phrase is known in which the client's copy ends. */
-function cutOf(phrases: readonly SpokenPhrase[] = [], { receivedMs }: ReceivedReply): CutPhrase | undefined {
-  const phrase = phrases.find(({ fromMs }) => receivedMs > fromMs - cutToleranceMs);
-  return phrase && { phrase, receivedMs };
-}
-
-/** Returns whether a client has not got all of the reply that ended last, which called no function. */
-function lacksEnd({ lately, conversation, phrases }: Found, { replyId, receivedMs }: ReceivedReply): boolean {
-  if (lately?.[0] !== replyId || !phrases.has(replyId)) return false;
-  const at = conversation.items.findIndex(({ id }) => id === lately[1]);
-  const item = conversation.items[at];
-  const part = item?.type === 'message' ? item.content[0] : undefined;
-  const hasCalled = conversation.items.slice(at + 1).some(({ type }) => type === 'call');
-  return part?.type === 'audio' && receivedMs < part.durationMs - 1 && !hasCalled;
-}
-
-function phraseIn({ text, emotion, intensity, before, fromMs }: LineOf<'phrase'>): SpokenPhrase {
-  return {
-    text,
-    ...(emotion === undefined ? {} : { emotion }),
-    ...(intensity === undefined ? {} : { intensity }),
-    before,
-    fromMs,
-  };
 }

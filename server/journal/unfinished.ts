@@ -2,6 +2,10 @@ import type { WireSession } from '../realtime/wire-session.ts';
 import { soundToHear, type Item, type MessageItem } from '../session/contract/item.ts';
 import type { Conversation } from '../session/history/conversation.ts';
 import type { JournalLine } from './lines.ts';
+import type { ReceivedReply } from './restore.ts';
+import { cutToleranceMs } from '../../voices/synthesis/cut-chunk.ts';
+import type { SpokenPhrase } from '../session/contract/events.ts';
+import type { CutPhrase } from '../session/output/ended-replies.ts';
 
 type Line<Type extends JournalLine['type']> = Extract<JournalLine, { readonly type: Type }>;
 
@@ -67,4 +71,44 @@ export function messageIn(conversation: Conversation, id: string): MessageItem |
 export function createdIn({ type, response }: Readonly<Record<string, unknown>>): string | undefined {
   const { id } = Object(response) as { readonly id?: unknown };
   return type === 'response.created' && typeof id === 'string' ? id : undefined;
+}
+
+/** State of the replies in a journal. */
+interface FoundReply {
+  readonly conversation: Conversation;
+  readonly lately: readonly [replyId: string, itemId: string | undefined] | undefined;
+  readonly phrases: ReadonlyMap<string, readonly SpokenPhrase[]>;
+  readonly sounds: readonly Line<'sound'>[];
+}
+
+/** Returns where a reply is cut, if the phrase is known in which the client's copy ends. */
+export function cutOf({ phrases, sounds }: FoundReply, { replyId, receivedMs }: ReceivedReply): CutPhrase | undefined {
+  const phrase = phrases.get(replyId)?.find(({ fromMs }) => receivedMs > fromMs - cutToleranceMs);
+  if (phrase?.needsSound !== true) return phrase && { phrase, receivedMs };
+  const sound = sounds.find(({ text, before }) => text === phrase.text && before === phrase.before);
+  return sound && { phrase, receivedMs, sound };
+}
+
+/** Returns whether a client has not got all of the reply that ended last, which called no function. */
+export function lacksEnd(
+  { lately, conversation, phrases }: FoundReply,
+  { replyId, receivedMs }: ReceivedReply,
+): boolean {
+  if (lately?.[0] !== replyId || !phrases.has(replyId)) return false;
+  const at = conversation.items.findIndex(({ id }) => id === lately[1]);
+  const item = conversation.items[at];
+  const part = item?.type === 'message' ? item.content[0] : undefined;
+  const hasCalled = conversation.items.slice(at + 1).some(({ type }) => type === 'call');
+  return part?.type === 'audio' && receivedMs < part.durationMs - 1 && !hasCalled;
+}
+
+export function phraseIn({ text, emotion, intensity, before, fromMs, needsSound }: Line<'phrase'>): SpokenPhrase {
+  return {
+    text,
+    ...(emotion === undefined ? {} : { emotion }),
+    ...(intensity === undefined ? {} : { intensity }),
+    before,
+    fromMs,
+    ...(needsSound === undefined ? {} : { needsSound }),
+  };
 }

@@ -147,7 +147,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     receive: (event) => receive((context) => decodeEvent(event, context)),
     receiveText: (text) => receive((context) => decodeText(text, context)),
     receiveAudio(samples, sampleRate, sequence, player) {
-      const command = soundBy({ type: 'audio', samples, sampleRate }, player, wire);
+      const command = soundBy({ type: 'audio', samples, sampleRate }, { x_dramatis: { player } }, wire);
       if (command.type === 'audio' || accepts(inflow?.takeEvent())) take(numbered(command, sequence));
     },
     reject(problem = binaryNotUnderstood) {
@@ -157,8 +157,6 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     close: () => session.close(),
   };
 }
-
-const soundOf = (samples: Float32Array, sampleRate: number) => ({ type: 'audio', samples, sampleRate }) as const;
 
 const termsOf = ({ reports, bindsUser }: ConnectionParts) => ({ reports, bindsUser });
 

@@ -150,16 +150,12 @@ function commandOf(
       const { format } = context.session.audio.input;
       const samples = samplesFromBase64(event.audio, format);
       if (samples === undefined) return badAudio('audio');
-      return soundBy(
-        { type: 'audio', samples, sampleRate: sampleRateOf(format) },
-        event.x_dramatis?.player,
-        context.session,
-      );
+      return soundBy({ type: 'audio', samples, sampleRate: sampleRateOf(format) }, event, context.session);
     }
     case 'input_audio_buffer.commit':
-      return soundBy({ type: 'audio-commit' }, event.x_dramatis?.player, context.session);
+      return soundBy({ type: 'audio-commit' }, event, context.session);
     case 'input_audio_buffer.clear':
-      return soundBy({ type: 'audio-clear' }, event.x_dramatis?.player, context.session);
+      return soundBy({ type: 'audio-clear' }, event, context.session);
     case 'conversation.item.create': {
       const item = itemFromWire(event.item, event.item.id ?? context.newItemId(), itemSettings(context));
       if (item === undefined) return badAudio('item.content');

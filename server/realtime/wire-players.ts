@@ -21,12 +21,18 @@ export function playersProblem(
 
 type SoundCommand = Extract<SessionCommand, { readonly type: 'audio' | 'audio-commit' | 'audio-clear' }>;
 
+/** An event about audio that may name its player. */
+interface ByPlayer {
+  readonly x_dramatis?: { readonly player?: number | undefined } | null | undefined;
+}
+
 /** Returns a command about audio with its player, or a rejection if there is no such player. A single player has the number 0. */
 export function soundBy(
   command: SoundCommand,
-  player: number | undefined,
+  { x_dramatis: about }: ByPlayer,
   { x_dramatis: { players = [] } }: Session,
 ): SessionCommand {
+  const player = about?.player;
   if (player === undefined || player === 0 || players.length === 0) return command;
   const isKnown = players.some(({ number }) => number === player);
   return isKnown ? { ...command, player } : { type: 'reject', problem: noSuchPlayer(players, player) };

@@ -6,11 +6,11 @@ import type { Felt } from '../../characters/emotion.ts';
 import { openSpeechCache, type SpeechCache } from '../../voices/synthesis/speech-cache.ts';
 import { phrases, type Announced } from '../../voices/text/phrases.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
-import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { lettersIn } from '../session/contract/item.ts';
-import type { FeltPhrase, SpokenPart, ReplyOptions, Responder } from '../session/contract/responder.ts';
-import { followPhrases } from './script.ts';
-import { openScript } from './script.ts';
+import type { FeltPhrase, SpokenPart, ReplyOptions, Responder, RestOfPhrase } from '../session/contract/responder.ts';
+import { keepingSound } from './kept-sound.ts';
+import { followPhrases, openScript } from './script.ts';
 import { skipHeard } from './skip-heard.ts';
 import type { TurnTimings } from '../session/contract/turn-timings.ts';
 
@@ -49,12 +49,14 @@ export function cascade(parts: {
         const how = { signal: options.signal, voice, speed: options.speed, ...(seed === undefined ? {} : { seed }) };
         // A few fixed lines are spoken from the speech cache, unless a seed asks for its own rendering.
         const isCached = seed === undefined && ['greeting', 'unclear', 'nod'].includes(options.situation ?? '');
-        const speak = (said: AsyncIterable<FeltPhrase>): AsyncIterable<SpeechChunk> =>
-          isCached ? speechCache.speak(synthesizer, said, how) : synthesizer.speak(said, how);
-        const speech = options.lipSync?.(phrased, speak) ?? speak(phrased);
+        const isRepeatable = (phrase: FeltPhrase): boolean => synthesizer.isRepeatable?.(phrase, how) === true;
         // In a scene, a restart cuts the turn.
-        const isKept = (phrase: FeltPhrase): boolean =>
-          options.circumstance === undefined && synthesizer.isRepeatable?.(phrase, how) === true;
+        const keepSound = options.circumstance === undefined ? options.keepSound : undefined;
+        const speak = keepingSound(
+          (said) => (isCached ? speechCache.speak(synthesizer, said, how) : synthesizer.speak(said, how)),
+          { ...options, keepSound, isRepeatable },
+        );
+        const speech = options.lipSync?.(phrased, speak) ?? speak(phrased);
         for await (const { chunk, begins } of script.follow(speech)) {
           options.trace.mark('first_speech');
           yield* aside.notes.splice(0);
@@ -65,7 +67,9 @@ export function cascade(parts: {
             chunk,
             emotion,
             intensity,
-            ...(begins !== undefined && isKept(begins) ? { begins } : {}),
+            ...(begins === undefined || options.circumstance !== undefined
+              ? {}
+              : placed(begins, isRepeatable(begins), keepSound !== undefined)),
           };
         }
       }
@@ -75,6 +79,12 @@ export function cascade(parts: {
     },
     prepare: ({ signal }) => speechCache.prepare(synthesizer, greetings, { signal, voice, speed: 1 }),
   };
+}
+
+/** A phrase that begins, if another process can say its rest: sample by sample, or from its kept sound. */
+function placed(begins: RestOfPhrase, isRepeatable: boolean, keepsSound: boolean): { readonly begins?: RestOfPhrase } {
+  if (isRepeatable) return { begins };
+  return keepsSound ? { begins: { ...begins, needsSound: true } } : {};
 }
 
 async function* nothing(): AsyncIterable<never> {}

@@ -25,7 +25,7 @@ export function openScript({ heard = '', rest }: Pick<ReplyOptions, 'heard' | 'r
   return {
     async *phrases(felt) {
       if (rest !== undefined) {
-        const { saidMs: _, isLast: _isLast, ...phrase } = rest;
+        const { saidMs: _, isLast: _isLast, sound: _sound, needsSound: _needsSound, ...phrase } = rest;
         follower.handed(phrase);
         yield phrase;
       }

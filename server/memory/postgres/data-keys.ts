@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import type { PoolClient } from 'pg';
 import type { Perform } from '../store/copied.ts';
 import { MemoryError, type MemoryKey, type UserKey } from '../store/record.ts';
 import { all, Content, get, run, type Plain, type Value } from '../store/steps.ts';
-import { Gone, type Row, type Sealer } from './link.ts';
+import { Gone, type Query, type Row, type Sealer } from './link.ts';
 import { keyIdOf, newDataKey, seal, unseal, type DataKey } from './sealed-content.ts';
 
 /** Longest wait for the key store: it answers within a millisecond. */
@@ -57,7 +56,7 @@ export class DataKeys implements Sealer {
     await perform(run('UPDATE dramatis_schema SET works_with = greatest(works_with, ?)', sealedVersion));
   }
 
-  async seal(client: PoolClient, values: readonly Value[]): Promise<Plain[]> {
+  async seal(query: Query, values: readonly Value[]): Promise<Plain[]> {
     const keys = new Map<string, DataKey>();
     const sealed: Plain[] = [];
     for (const value of values) {
@@ -67,7 +66,7 @@ export class DataKeys implements Sealer {
       }
       const { owner, user, character } = value.of;
       const name = JSON.stringify([owner, user, character]);
-      const key = keys.get(name) ?? (await this.#writingKey(client, value.of));
+      const key = keys.get(name) ?? (await this.#writingKey(query, value.of));
       keys.set(name, key);
       sealed.push(seal(value.value, key));
     }
@@ -107,19 +106,19 @@ export class DataKeys implements Sealer {
   }
 
   /** Returns the newest key of these memories, or a new one. Always asks: another node may have erased it. */
-  async #writingKey(client: PoolClient, { owner, user, character }: MemoryKey): Promise<DataKey> {
+  async #writingKey(query: Query, { owner, user, character }: MemoryKey): Promise<DataKey> {
     const whose = [owner, user, character];
     const newest =
       'SELECT id FROM data_keys WHERE owner = $1 AND "user" = $2 AND character = $3 ORDER BY place DESC LIMIT 1';
-    const { rows } = await client.query<{ id: string }>(newest, whose);
-    const id = rows[0]?.id;
+    const [row] = await query(newest, whose);
+    const id = typeof row?.['id'] === 'string' ? row['id'] : undefined;
     const secret = id === undefined ? null : await this.#ask((redis) => redis.getBuffer(keyName(id)));
     if (id !== undefined && secret !== null) return { id, secret };
     const key = newDataKey();
     // First the key, then what refers to it: a key that nothing refers to does no harm.
     await this.#ask((redis) => redis.set(keyName(key.id), key.secret));
     const insert = 'INSERT INTO data_keys (owner, "user", character, id) VALUES ($1, $2, $3, $4)';
-    await client.query(insert, [...whose, key.id]);
+    await query(insert, [...whose, key.id]);
     return key;
   }
 

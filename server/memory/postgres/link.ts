@@ -21,10 +21,13 @@ const probeMs = 500;
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Runs a statement with `$1` for each value, and returns its rows. */
+export type Query = (sql: string, values: readonly Plain[]) => Promise<readonly Row[]>;
+
 /** Seals content before it is stored, and opens it in rows that are read. */
 export interface Sealer {
-  /** Called in the transaction that stores the values. */
-  seal(client: PoolClient, values: readonly Value[]): Promise<Plain[]>;
+  /** `query` runs in the transaction that stores the values. */
+  seal(query: Query, values: readonly Value[]): Promise<Plain[]>;
   /** Returns the rows without those whose key was erased. */
   open(rows: readonly Row[]): Promise<readonly Row[]>;
 }
@@ -170,7 +173,8 @@ export class Link {
     const { sealer } = this.#parts;
     let place = 0;
     const text = statement.sql.replaceAll('?', () => `$${(place += 1)}`);
-    const values = (await sealer?.seal(client, statement.values)) ?? statement.values.map(plainOf);
+    const query: Query = async (sql, given) => (await client.query<Record<string, unknown>>(sql, [...given])).rows;
+    const values = (await sealer?.seal(query, statement.values)) ?? statement.values.map(plainOf);
     const { rows, rowCount } = await client.query<Record<string, unknown>>(text, values.map(storable));
     return { rows: (await sealer?.open(rows)) ?? rows, count: rowCount ?? 0 };
   }

@@ -4,6 +4,7 @@ import { operations, type ArgsOf, type AsyncStore, type ResultOf } from '../stor
 import { MemoryError, type UserKey } from '../store/record.ts';
 import { ofMemoryKey } from '../store/rows.ts';
 import { all, get, run, type Steps } from '../store/steps.ts';
+import type { DataKeys } from './data-keys.ts';
 import { Link, type LinkParts } from './link.ts';
 import { sealAll } from './seal-all.ts';
 import { lockMigrations, migrate } from './schema.ts';
@@ -53,16 +54,7 @@ export async function openPostgresStore(parts: PostgresParts): Promise<PostgresS
   let version = 0;
   const keys = keysUrl === undefined ? undefined : new (await import('./data-keys.ts')).DataKeys(keysUrl);
   const open = async (link: Link): Promise<void> => {
-    const prepare = async (perform: Perform): Promise<void> => {
-      ({ to: version } = await perform(migrate()));
-      if (keys !== undefined) await keys.check(perform);
-      else if ((await perform(get('SELECT 1 FROM key_store'))) !== undefined)
-        throw new MemoryError(
-          'memory_unavailable',
-          'The memories are sealed. Set DRAMATIS_MEMORY_KEYS_URL to the Redis with their keys.',
-        );
-    };
-    await link.within(lockMigrations, prepare, migrateMs, true);
+    version = await prepared(link, keys);
   };
   const link = new Link({ ...parts, open, sealer: keys });
   const close = async (): Promise<void> => {
@@ -84,16 +76,13 @@ export async function openPostgresStore(parts: PostgresParts): Promise<PostgresS
       return version;
     },
     async within(act) {
-      return link.within(
-        lockTables,
-        async (perform) => {
-          const result = await act(perform);
-          // New ids come after those that were copied.
-          for (const table of tables) await perform(all(resetIds(table)));
-          return result;
-        },
-        copyMs,
-      );
+      const withIds = async (perform: Perform) => {
+        const result = await act(perform);
+        // New ids come after those that were copied.
+        for (const table of tables) await perform(all(resetIds(table)));
+        return result;
+      };
+      return link.within(lockTables, withIds, copyMs);
     },
     record: writing('record', recordMs * patience),
     keepEmbedding: writing('keepEmbedding'),
@@ -114,21 +103,25 @@ export async function openPostgresStore(parts: PostgresParts): Promise<PostgresS
     move: (from, to) => link.transaction(lockOf([from, to]), moved(from, to), requestMs),
     outgrown: (bond) => link.transaction('', claimed(bond, node), requestMs),
     summarise: (bond, made) => link.transaction(lockOf([bond]), summarised(bond, made), requestMs),
-    async erase(person, character) {
-      // All that the keys sealed is unreadable from here on, in backups, too.
-      if (keys !== undefined)
-        await link.within(lockOf([person]), (perform) => keys.forget(perform, person, character), requestMs);
-      return erase(link, person, character);
-    },
-    async sealAll(onProgress) {
-      if (keys !== undefined) return sealAll(link, lockTables, onProgress);
-      throw new MemoryError(
-        'invalid_value',
-        'There are no keys to seal with. Set DRAMATIS_MEMORY_KEYS_URL to a Redis.',
-      );
-    },
+    erase: (person, character) => erase(link, keys, person, character),
+    sealAll: (onProgress) => sealAll(link, keys !== undefined, lockTables, onProgress),
     close,
   };
+}
+
+/** Brings the tables up to date, and tests that the key store belongs to them. Returns their version. */
+function prepared(link: Link, keys: DataKeys | undefined): Promise<number> {
+  const prepare = async (perform: Perform): Promise<number> => {
+    const { to } = await perform(migrate());
+    if (keys !== undefined) await keys.check(perform);
+    else if ((await perform(get('SELECT 1 FROM key_store'))) !== undefined)
+      throw new MemoryError(
+        'memory_unavailable',
+        'The memories are sealed. Set DRAMATIS_MEMORY_KEYS_URL to the Redis with their keys.',
+      );
+    return to;
+  };
+  return link.within(lockMigrations, prepare, migrateMs, true);
 }
 
 /** Operations that run as they are, and those that lock their user. */
@@ -151,7 +144,10 @@ function waysOf(link: Link) {
   };
 }
 
-async function erase(link: Link, person: UserKey, character?: string): Promise<number> {
+async function erase(link: Link, keys: DataKeys | undefined, person: UserKey, character?: string): Promise<number> {
+  // All that the keys sealed is unreadable from here on, in backups, too.
+  if (keys !== undefined)
+    await link.within(lockOf([person]), (perform) => keys.forget(perform, person, character), requestMs);
   let [count, erased] = [0, 0];
   do {
     erased = await link.transaction(lockOf([person]), operations.erase(person, character, eraseCount), requestMs);

@@ -1,4 +1,5 @@
 import { all, Content, get, run, type Steps, type Value } from '../store/steps.ts';
+import { MemoryError } from '../store/record.ts';
 import type { Link } from './link.ts';
 import { unsealedIn } from './sealed-content.ts';
 
@@ -23,9 +24,12 @@ type Row = Readonly<Record<string, string>> & { readonly id: number };
  */
 export async function sealAll(
   link: Link,
+  hasKeys: boolean,
   lock: string,
   onProgress: (done: number, of: number) => void,
 ): Promise<number> {
+  if (!hasKeys)
+    throw new MemoryError('invalid_value', 'There are no keys to seal with. Set DRAMATIS_MEMORY_KEYS_URL to a Redis.');
   const tables = Object.keys(contents) as (keyof typeof contents)[];
   let of = 0;
   for (const table of tables) of += await link.read(unsealed(table), batchMs);

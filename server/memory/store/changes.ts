@@ -24,8 +24,8 @@ export function* correctIn(person: UserKey, memory: MemoryRecord, correction: Co
     yield* run(`UPDATE ${table} SET text = ?, corrected = 1 WHERE id = ?`, sealed(correction.text), number);
     if (memory.kind === 'fact' && memory.source !== null) {
       const turn = partsOf(memory.source).number;
-      const said = yield* get('SELECT asked FROM turns WHERE id = ?', turn);
-      const asked = String(said?.['asked'] ?? '').replaceAll(memory.text, () => correction.text);
+      const said = yield* all<{ asked: string }>('SELECT asked FROM turns WHERE id = ?', turn);
+      const asked = said.map((one) => one.asked.replaceAll(memory.text, () => correction.text)).join('');
       yield* run('UPDATE turns SET asked = ?, corrected = 1 WHERE id = ?', sealed(asked), turn);
       yield* dropSummary(bond, turn);
     }

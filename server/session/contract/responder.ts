@@ -12,7 +12,7 @@ import type { RelationAxis } from '../../../characters/relations.ts';
 import type { Felt } from '../../../characters/emotion.ts';
 import type { CallOptions } from '../../../voices/engine.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
-import type { SpeechChunk } from '../../../voices/synthesizer.ts';
+import type { SpeechChunk, TimedWord } from '../../../voices/synthesizer.ts';
 import type { Speaker, WrittenCue } from './item.ts';
 import type { TurnTimings } from './turn-timings.ts';
 
@@ -65,6 +65,8 @@ export interface ReplyOptions extends CallOptions {
   readonly heard?: string;
   /** The phrase at whose middle that ends: its rest is said first. */
   readonly rest?: RestOfPhrase | undefined;
+  /** Takes the sound of each phrase, before it is heard if the engine is fast enough; absent if it is not kept. */
+  readonly keepSound?: ((sound: KeptSound) => void) | undefined;
   /** What surrounds a character in the client's game, by its id; absent if there is no game. */
   readonly surroundings?: SurroundingsOf | undefined;
   /** Adds the shapes of the mouth to what a synthesizer speaks; absent if the client wants none. */
@@ -127,6 +129,21 @@ export interface FeltPhrase extends Felt {
 /** A phrase as the synthesizer gets it. `before`: what the reply says before it. */
 export interface ScriptPhrase extends FeltPhrase {
   readonly before: string;
+  /** The engine would say it with other samples: its rest can be said only from its kept sound. */
+  readonly needsSound?: true;
+}
+
+/** The whole sound of a phrase, for another process to say: 24 kHz. */
+export interface KeptSound extends Pick<ScriptPhrase, 'text' | 'before'> {
+  /** Opus packets of 20 ms in base64, and how many decoded samples come before the sound. */
+  readonly packets: readonly string[];
+  readonly delaySamples: number;
+  /** Its chunks, as the engine made them. */
+  readonly pieces: readonly {
+    readonly text: string;
+    readonly samples: number;
+    readonly words?: readonly TimedWord[] | undefined;
+  }[];
 }
 
 /** A phrase that a client has in part. `saidMs`: how much of its sound. */
@@ -134,4 +151,5 @@ export interface RestOfPhrase extends ScriptPhrase {
   readonly saidMs: number;
   /** Set if the reply ends with it. */
   readonly isLast?: true;
+  readonly sound?: KeptSound | undefined;
 }

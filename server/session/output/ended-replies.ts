@@ -1,6 +1,7 @@
 import type { GoesOn, RepeatedRequest, ReplyRequest, SpokenPhrase } from '../contract/events.ts';
 import type { Conversation } from '../history/conversation.ts';
 import type { MessageItem } from '../contract/item.ts';
+import type { KeptSound } from '../contract/responder.ts';
 import type { Reply } from './reply.ts';
 
 /** Number of ended replies for which the client may still report what it heard. */
@@ -100,6 +101,7 @@ export interface CutPhrase {
   readonly receivedMs: number;
   /** Set if the reply ends with the phrase. */
   readonly isLast?: true;
+  readonly sound?: KeptSound | undefined;
 }
 
 /** Returns the request that makes a reply again; the part in `item` was said and is not said again. */
@@ -125,7 +127,7 @@ function restOf(cut: CutPhrase | undefined): Pick<GoesOn, 'heard' | 'rest'> | un
   const saidMs = Math.max(0, cut.receivedMs - fromMs);
   return {
     heard: phrase.before + phrase.text,
-    rest: { ...phrase, saidMs, ...(cut.isLast === true ? { isLast: true } : {}) },
+    rest: { ...phrase, saidMs, sound: cut.sound, ...(cut.isLast === true ? { isLast: true } : {}) },
   };
 }
 

@@ -12,7 +12,7 @@ import { settle } from '../../fakes/clock.ts';
 import { testFolder } from '../../fakes/test-folder.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { recordConnection } from '../../rigs/connection-rig.ts';
-import { both, join, joined, stream } from '../../rigs/players-rig.ts';
+import { both, join, joined, stream } from '../session/players-wire.ts';
 import { sceneNamed } from '../../rigs/scene-rig.ts';
 import { countingRecognizer, noise } from './chance-engines.ts';
 

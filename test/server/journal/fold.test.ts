@@ -69,9 +69,22 @@ const anyLine: fc.Arbitrary<JournalLine> = fc.oneof(
     .tuple(replyIds, text, words)
     .map(([replyId, value, timed]): JournalLine => ({ type: 'words', replyId, text: value, words: timed })),
   fc.tuple(replyIds, fc.nat(2_000)).map(([replyId, heardMs]): JournalLine => ({ type: 'heard', replyId, heardMs })),
-  fc
-    .tuple(replyIds, text, fc.nat(1_500))
-    .map(([replyId, value, fromMs]): JournalLine => ({ type: 'phrase', replyId, text: value, before: '', fromMs })),
+  fc.tuple(replyIds, text, fc.nat(1_500), fc.boolean()).map(([replyId, value, fromMs, isKept]): JournalLine => ({
+    type: 'phrase',
+    replyId,
+    text: value,
+    before: '',
+    fromMs,
+    ...(isKept ? { needsSound: true } : {}),
+  })),
+  fc.tuple(text, fc.nat(9)).map(([value, delaySamples]): JournalLine => ({
+    type: 'sound',
+    text: value,
+    before: '',
+    packets: [],
+    delaySamples,
+    pieces: [],
+  })),
   fc.tuple(fc.nat(40), fc.nat(40), fc.option(replyIds)).map(([sequence, acknowledged, id]): JournalLine => ({
     type: 'told',
     sequence,

@@ -8,7 +8,7 @@ import { fakeEngines } from '../../fakes/engines.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { connect } from '../../rigs/connection-rig.ts';
 import { begin, dataFolder, keptIn, type Call } from '../../rigs/memory-rig.ts';
-import { both, join, joined, said, stream } from '../../rigs/players-rig.ts';
+import { both, join, joined, said, stream } from './players-wire.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 describe('several players', () => {

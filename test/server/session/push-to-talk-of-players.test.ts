@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 import { connect } from '../../rigs/connection-rig.ts';
-import { both, join, joined, said, stream, type Wire } from '../../rigs/players-rig.ts';
+import { both, join, joined, said, stream, type Wire } from './players-wire.ts';
 
 /** Push to talk for two players. */
 async function pressable(script: Parameters<typeof connect>[0]): Promise<Wire> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fold } from '../../../server/journal/fold.ts';
-import { linesOf, lineSchema, type JournalLine } from '../../../server/journal/lines.ts';
+import { linesOf } from '../../../server/journal/event-lines.ts';
+import { lineSchema, type JournalLine } from '../../../server/journal/lines.ts';
 import { restore } from '../../../server/journal/restore.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
 import type { SessionEvent } from '../../../server/session/contract/events.ts';

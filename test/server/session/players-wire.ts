@@ -1,5 +1,5 @@
-import { pcm16FromFloats } from '../../voices/audio.ts';
-import { connect } from './connection-rig.ts';
+import { pcm16FromFloats } from '../../../voices/audio.ts';
+import { connect } from '../../rigs/connection-rig.ts';
 
 export type Wire = ReturnType<typeof connect>;
 
