@@ -3,92 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../fakes/network/browser.ts';
 import { servePages } from '../../rigs/page-rig.ts';
 
-/** Findings on what is visible: controls without a name, broken references, repeated ids. */
-function structureFindings(): string[] {
-  const found: string[] = [];
-  const isShown = (element: Element) =>
-    element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }) &&
-    element.closest('[aria-hidden="true"], .unseen') === null;
-  const dialog = document.querySelector('dialog[open]') ?? document.body;
-  const all = [...dialog.querySelectorAll('*')].filter(isShown);
-  const labelled = (element: Element): string => {
-    const ids = element.getAttribute('aria-labelledby')?.split(' ') ?? [];
-    const text = ids.map((id) => document.getElementById(id)?.textContent ?? '').join(' ');
-    const labels = 'labels' in element ? [...((element.labels as NodeList | null) ?? [])] : [];
-    const own = element.matches('button, a, summary') ? element.textContent : '';
-    return [text, element.getAttribute('aria-label'), ...labels.map((label) => label.textContent), own]
-      .join(' ')
-      .trim();
-  };
-  const describeElement = (element: Element) =>
-    `${element.localName}#${element.id}.${element.getAttribute('class') ?? ''}`;
-  for (const element of all) {
-    const isControl = element.matches('button, a[href], input, select, textarea, summary, [role="meter"], dialog');
-    if (isControl && labelled(element) === '') found.push(`no name: ${describeElement(element)}`);
-    if (element.matches('img:not([alt])')) found.push(`no alternative: ${describeElement(element)}`);
-    for (const name of ['aria-labelledby', 'aria-describedby', 'for', 'list'])
-      for (const id of element.getAttribute(name)?.split(' ') ?? [])
-        if (document.getElementById(id) === null) found.push(`${name} leads nowhere: ${describeElement(element)}`);
-    if (element.matches('[tabindex]') && Number(element.getAttribute('tabindex')) > 0)
-      found.push(`tab order: ${describeElement(element)}`);
-  }
-  const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
-  for (const id of new Set(ids.filter((each, at) => ids.indexOf(each) !== at))) found.push(`id twice: ${id}`);
-  return found;
-}
-
-/** Visible text of low contrast, unless it is over a gradient. */
-function contrastFindings(): string[] {
-  type Color = readonly [red: number, green: number, blue: number, alpha: number];
-  const found: string[] = [];
-  const dialog = document.querySelector('dialog[open]') ?? document.body;
-  const all = [...dialog.querySelectorAll('*')].filter(
-    (element) =>
-      element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }) &&
-      element.closest('[aria-hidden="true"], .unseen') === null,
-  );
-  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const colorOf = (text: string): Color => {
-    if (canvas === null) return [0, 0, 0, 0];
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = text;
-    canvas.fillRect(0, 0, 1, 1);
-    const [red = 0, green = 0, blue = 0, alpha = 0] = canvas.getImageData(0, 0, 1, 1).data;
-    return [red, green, blue, alpha / 255];
-  };
-  const luminance = ([red, green, blue]: Color): number => {
-    const [r = 0, g = 0, b = 0] = [red, green, blue].map((each) => {
-      const share = each / 255;
-      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  /** The nearest opaque color behind. Undefined over a gradient or a picture. */
-  const groundOf = (element: Element | null): Color | undefined => {
-    if (element === null) return [255, 255, 255, 1];
-    const { backgroundColor, backgroundImage } = getComputedStyle(element);
-    if (backgroundImage !== 'none') return undefined;
-    const color = colorOf(backgroundColor);
-    return color[3] > 0.99 ? color : groundOf(element.parentElement);
-  };
-  for (const element of all) {
-    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent?.trim() !== '');
-    const ground = isText && !element.matches(':disabled') ? groundOf(element) : undefined;
-    if (ground === undefined) continue;
-    const { color, fontSize, fontWeight } = getComputedStyle(element);
-    const [light = 0, dark = 0] = [luminance(colorOf(color)), luminance(ground)].toSorted((one, other) => other - one);
-    const ratio = (light + 0.05) / (dark + 0.05);
-    const size = Number.parseFloat(fontSize);
-    const needed = size >= 24 || (size >= 18.66 && Number(fontWeight) >= 700) ? 3 : 4.5;
-    if (ratio < needed) found.push(`contrast ${ratio.toFixed(2)}: ${element.localName}#${element.id}`);
-  }
-  return found;
-}
-
-async function findingsOn(page: Page): Promise<string[]> {
-  return [...(await page.evaluate(structureFindings)), ...(await page.evaluate(contrastFindings))];
-}
-
 describe.skipIf(!hasBrowser('the accessibility of the page'))('accessibility of the page', () => {
   const pages = servePages({ flags: { memory: true } });
 
@@ -100,39 +14,6 @@ describe.skipIf(!hasBrowser('the accessibility of the page'))('accessibility of 
     await page.locator('#llm-open:not([hidden])').waitFor();
     return page;
   }
-
-  it.each([
-    ['light', 1280, 800],
-    ['dark', 390, 844],
-    // A window of 1280 pixels at a zoom of 200 %.
-    ['light', 640, 400],
-    // A phone on its side.
-    ['dark', 844, 390],
-  ] as const)(
-    'finds nothing on the page and its dialogs: %s, %i × %i',
-    async (colorScheme, width, height) => {
-      const page = await open({ viewport: { width, height }, colorScheme });
-      expect(await findingsOn(page)).toEqual([]);
-      await page.click('#characters >> text=Alice');
-      expect(await findingsOn(page)).toEqual([]);
-      await page.locator('#openings .suggestion button').first().click();
-      await page.locator('#transcript li[data-role="character"][data-status="done"]').waitFor();
-      expect(await findingsOn(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-      await page.click('#llm-open');
-      await page.locator('#llm-status:has-text(".")').waitFor();
-      expect(await findingsOn(page)).toEqual([]);
-      await page.keyboard.press('Escape');
-      await page.click('#settings-open');
-      await page.locator('#models:not([hidden])').waitFor();
-      expect(await findingsOn(page)).toEqual([]);
-      await page.keyboard.press('Escape');
-      await page.click('#memories-open');
-      expect(await findingsOn(page)).toEqual([]);
-      await page.close();
-    },
-    120_000,
-  );
 
   it('has a conversation only by keyboard, in an order that follows the page', async () => {
     const page = await open({ viewport: { width: 1280, height: 800 } });

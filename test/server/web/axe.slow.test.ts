@@ -25,6 +25,10 @@ describe.skipIf(!hasBrowser('the page under axe-core'))('pages under axe-core', 
   it.each([
     ['light', 1280, 800],
     ['dark', 390, 844],
+    // A window of 1280 pixels at a zoom of 200 %.
+    ['light', 640, 400],
+    // A phone on its side.
+    ['dark', 844, 390],
   ] as const)(
     'finds nothing on the page, in a conversation and in its dialogs: %s, %i × %i',
     async (colorScheme, width, height) => {
@@ -39,6 +43,7 @@ describe.skipIf(!hasBrowser('the page under axe-core'))('pages under axe-core', 
       await page.locator('#transcript li[data-role="character"][data-status="done"]').waitFor();
       await page.locator('#transcript summary').first().click();
       found.push(...(await findingsOn(page, 'conversation')));
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
       await page.click('#settings-open');
       await page.locator('#models:not([hidden])').waitFor();
       found.push(...(await findingsOn(page, 'settings')));
