@@ -6,7 +6,8 @@ import { copyMemories } from '../../../server/memory/store/copied.ts';
 import type { AsyncStore } from '../../../server/memory/store/operations.ts';
 import { memoryFile, MemoryStore } from '../../../server/memory/store/store.ts';
 import { openStoreThread } from '../../../server/memory/store/store-thread.ts';
-import { hasPostgres, startPostgres } from '../../rigs/cluster-rig.ts';
+import { hasPostgres, hasRedis, startPostgres, startRedis } from '../../rigs/cluster-rig.ts';
+import { freePort } from '../../rigs/kill-rig.ts';
 import { summarize, type BenchRow, type BenchShare } from '../kit/stats.ts';
 import { killAtRandom, rowsOf } from './memory-kill.ts';
 import { keep, recalling } from './memory.ts';
@@ -15,8 +16,8 @@ import { keep, recalling } from './memory.ts';
 const patient = { onChange: () => undefined, patience: 60 };
 
 /**
- * Memories in PostgreSQL against those in a file (the baseline): storing turns from eight talks at once, recalling,
- * copying; then servers that are killed, and the database with each tenth of them. `--turns 2000`, `--kills 200` unless
+ * Memories in PostgreSQL, as they are and sealed, against those in a file (the baseline): storing turns from eight talks at
+ * once, recalling, copying; then servers that are killed, and the database with each tenth of them. `--turns 2000`, `--kills 200` unless
  * given. Commits reach the disk (`fsync`), as they do not with a file.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> {
@@ -33,6 +34,14 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow | Be
     const store = await openPostgresStore({ url: await postgres.createDatabase('turns'), ...patient });
     yield* timesOf('PostgreSQL', store, turns);
     await store.close();
+    if (hasRedis) {
+      const redis = await startRedis(await freePort(), ['--appendonly', 'yes']);
+      const url = await postgres.createDatabase('sealed');
+      const sealed = await openPostgresStore({ url, keysUrl: redis.url, ...patient });
+      yield* timesOf('PostgreSQL, sealed', sealed, turns);
+      await sealed.close();
+      await redis.kill();
+    }
     const target = await openPostgresStore({ url: await postgres.createDatabase('copied'), ...patient });
     const source = new MemoryStore(memoryFile(folder));
     const began = performance.now();

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { JournalFile, journalFile, readJournal, sweepJournals } from '../../../server/journal/journal-file.ts';
 import { Journal } from '../../../server/journal/journal.ts';
+import { journalVersion } from '../../../server/journal/lines.ts';
 import { restore } from '../../../server/journal/restore.ts';
 import type { CallItem, Item, MessageItem } from '../../../server/session/contract/item.ts';
 import { hashOf } from '../../../server/connections/resumable-sessions.ts';
@@ -138,7 +139,9 @@ describe('a journal that cannot be read', () => {
   it('is an error with a remedy if a newer version of Dramatis has written it', async () => {
     const file = path.join(testFolder(), 'a.jsonl');
     await writeFile(file, opening.replace('}', ',"version":99}'));
-    expect(() => readJournal(file)).toThrow(/has version 99; this Dramatis reads version 3\. Start the newer one, or/);
+    expect(() => readJournal(file)).toThrow(
+      new RegExp(`has version 99; this Dramatis reads version ${journalVersion}\\. Start the newer one, or`, 'u'),
+    );
   });
 
   it('is told to the client that resumes, and logged with its place', async () => {
