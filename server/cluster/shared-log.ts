@@ -30,6 +30,9 @@ export interface ClaimedLines {
 /** The journal is folded at this many lines, and at twice its folded length: a constant share of writing. */
 const foldAtLines = 64;
 
+/** It is folded at this many sounds of phrases, too: most have been heard, and each may have 50 kB. */
+const foldAtSounds = 12;
+
 /** A session that is left while the store does not answer is written again for some seconds: else its last turns are lost. */
 const mostTries = 10;
 const retryMs = 200;
@@ -48,6 +51,7 @@ export class SharedLog implements SessionLog {
   #position: number;
   #writtenTo: number;
   #foldAt: number;
+  #sounds = 0;
   #isUnkept = false;
   /** The store must get the whole journal. */
   #isBehind: boolean;
@@ -92,7 +96,8 @@ export class SharedLog implements SessionLog {
     this.#lines.push(...lines);
     this.#position += lines.length;
     if (!this.#isUnkept) this.#rows.push(...lines.map((line) => JSON.stringify(line)));
-    if (this.#lines.length >= this.#foldAt) this.#fold();
+    this.#sounds += soundsIn(lines);
+    if (this.#lines.length >= this.#foldAt || this.#sounds >= foldAtSounds) this.#fold();
     if (!this.#isUnkept) this.#send();
   }
 
@@ -126,6 +131,7 @@ export class SharedLog implements SessionLog {
   #fold(): void {
     this.#lines = fold(this.#lines);
     this.#foldAt = Math.max(foldAtLines, this.#lines.length * 2);
+    this.#sounds = soundsIn(this.#lines);
     this.#isBehind = true;
   }
 
@@ -199,4 +205,8 @@ export class SharedLog implements SessionLog {
     await this.#commands[how]().catch(() => undefined);
     this.#calls.onOver();
   }
+}
+
+function soundsIn(lines: readonly JournalLine[]): number {
+  return lines.filter(({ type }) => type === 'sound').length;
 }

@@ -43,6 +43,34 @@ describe('SharedLog', () => {
     expect(asked).toEqual(['append 1 2 1', 'replace 2 2', 'replace 2 2', 'release']);
   });
 
+  it('drops the sound of phrases that have been heard, however long the conversation is', async () => {
+    const { commands } = store(0);
+    const log = new SharedLog(commands, calls, { position: 1, lines: lines.slice(0, 1) });
+    const most: number[] = [];
+    const rows: string[] = [];
+    commands.append = async (_from, _to, added) => {
+      rows.push(...added);
+      most.push(rows.filter((row) => row.includes('"sound"')).length);
+      return 'written';
+    };
+    commands.replace = async (_to, all) => {
+      rows.splice(0, rows.length, ...all);
+      return 'written';
+    };
+    for (let reply = 0; reply < 100; reply += 1) {
+      const replyId = `resp_${reply}`;
+      const sound = { type: 'sound', text: 'Yes.', before: '', packets: [], delaySamples: 0, pieces: [] } as const;
+      log.write([
+        { type: 'started', replyId },
+        { ...sound, packets: [], pieces: [] },
+        { type: 'ended', replyId },
+      ]);
+      await log.idle();
+    }
+    expect(Math.max(...most)).toBeLessThanOrEqual(12);
+    expect(rows.filter((row) => row.includes('"sound"')).length).toBeLessThanOrEqual(12);
+  });
+
   it('leaves it all the same if the store stays silent', async () => {
     const { asked, commands } = store(Infinity);
     const log = new SharedLog(commands, calls, { position: 1, lines: lines.slice(0, 1) });
