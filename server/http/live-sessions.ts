@@ -29,6 +29,7 @@ interface Held {
   /** Ends the conversation and informs the client that the server is stopping. */
   readonly end: () => void;
   replies: number;
+  isEnding?: true;
 }
 
 /** How a server that is one of several nodes leaves its conversations to the others. */
@@ -62,8 +63,6 @@ export class LiveSessions {
   readonly #requests: Quota;
   #opened = 0;
   #draining = false;
-  /** Conversations end as soon as no reply is sounding. */
-  #moving = false;
   #onChange: () => void = () => undefined;
 
   constructor(limits: Limits, clock: Clock = systemClock) {
@@ -131,7 +130,7 @@ export class LiveSessions {
         if (type !== 'reply-ended') return;
         held.replies -= 1;
         // Messages to the client about the end are sent first.
-        if (this.#moving && held.replies === 0) queueMicrotask(end);
+        queueMicrotask(() => this.#onChange());
       },
       leave: () => {
         this.#places.delete(held);
@@ -156,26 +155,37 @@ export class LiveSessions {
   /**
    * Refuses new conversations and requests, lets running replies and requests finish for `graceMs`, then ends the rest.
    * `noticeMs`: time before the first of them ends, in which a load balancer learns that this node accepts no sessions.
-   * `apartMs`: time between two conversations that end at first, so that the nodes that continue them are not flooded.
+   * `apartMs`: time between two conversations that end, so that the nodes that continue them are not flooded.
    */
   async drain(graceMs: number, { noticeMs = 0, apartMs = 0 }: DrainPace = {}): Promise<void> {
     const isFirst = !this.#draining;
     this.#draining = true;
     if (isFirst && noticeMs > 0 && this.#places.size > 0)
       await new Promise<void>((resolve) => void this.#clock.after(noticeMs, resolve));
-    this.#moving = true;
-    for (const place of this.#places) {
-      if (place.replies > 0) continue;
-      place.end();
-      if (apartMs > 0) await new Promise<void>((resolve) => void this.#clock.after(apartMs, resolve));
-    }
-    await this.#until(() => this.#places.size === 0 && !this.busy, graceMs);
+    await this.#endIdle(graceMs, apartMs);
     for (const place of this.#places) place.end();
     // A conversation that ends informs its client and closes its own socket.
     await this.#until(() => this.#places.size === 0, closeTimeoutMs);
     for (const socket of this.#sockets) socket.close(goingAway, 'server_stopping');
     await this.#until(() => this.#sockets.size === 0, closeTimeoutMs);
     for (const socket of this.#sockets) socket.terminate();
+  }
+
+  /** Ends each conversation once no reply is sounding in it, until none is left, nor a request; or for `graceMs`. */
+  async #endIdle(graceMs: number, apartMs: number): Promise<void> {
+    const endMs = this.#clock.now() + graceMs;
+    const nextIdle = (): Held | undefined =>
+      [...this.#places].find(({ replies, isEnding }) => replies === 0 && isEnding === undefined);
+    const isOver = (): boolean => this.#places.size === 0 && !this.busy;
+    while (!isOver() && this.#clock.now() < endMs) {
+      const idle = nextIdle();
+      if (idle === undefined) await this.#until(() => isOver() || nextIdle() !== undefined, endMs - this.#clock.now());
+      else {
+        idle.isEnding = true;
+        idle.end();
+        if (apartMs > 0) await new Promise<void>((resolve) => void this.#clock.after(apartMs, resolve));
+      }
+    }
   }
 
   async #until(condition: () => boolean, mostMs: number): Promise<void> {
