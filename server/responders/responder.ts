@@ -6,7 +6,7 @@ import type { Felt } from '../../characters/emotion.ts';
 import { openSpeechCache, type SpeechCache } from '../../voices/synthesis/speech-cache.ts';
 import { phrases, type Announced } from '../../voices/text/phrases.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
-import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { lettersIn } from '../session/contract/item.ts';
 import type { FeltPhrase, SpokenPart, ReplyOptions, Responder, RestOfPhrase } from '../session/contract/responder.ts';
 import { keepingSound } from './kept-sound.ts';
@@ -52,10 +52,10 @@ export function cascade(parts: {
         const isRepeatable = (phrase: FeltPhrase): boolean => synthesizer.isRepeatable?.(phrase, how) === true;
         // In a scene, a restart cuts the turn.
         const keepSound = options.circumstance === undefined ? options.keepSound : undefined;
-        const speak = keepingSound(
-          (said) => (isCached ? speechCache.speak(synthesizer, said, how) : synthesizer.speak(said, how)),
-          { ...options, keepSound, isRepeatable },
-        );
+        const synthesized = (said: AsyncIterable<FeltPhrase>): AsyncIterable<SpeechChunk> =>
+          isCached ? speechCache.speak(synthesizer, said, how) : synthesizer.speak(said, how);
+        const isKept = keepSound !== undefined || options.rest?.sound !== undefined;
+        const speak = isKept ? keepingSound(synthesized, { ...options, keepSound, isRepeatable }) : synthesized;
         const speech = options.lipSync?.(phrased, speak) ?? speak(phrased);
         for await (const { chunk, begins } of script.follow(speech)) {
           options.trace.mark('first_speech');
