@@ -17,8 +17,8 @@ import { watchVoices } from '../telemetry/open-voice-watch.ts';
 import { openTls } from '../tls/credentials.ts';
 import { sweepJournals } from '../journal/journal-file.ts';
 
-/** A node that stops says so for a while, then moves 25 sessions a second to the others. */
-const movePace = { noticeMs: 2_000, apartMs: 40 };
+/** A node that stops says so for a while, then moves 12 sessions a second to the others. */
+const movePace = { noticeMs: 2_000, apartMs: 80 };
 
 export interface RunningServer {
   /** URL that it listens on, such as `http://127.0.0.1:8080`; `https:` if it has a certificate. */

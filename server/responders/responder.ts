@@ -54,8 +54,7 @@ export function cascade(parts: {
         const keepSound = options.circumstance === undefined ? options.keepSound : undefined;
         const synthesized = (said: AsyncIterable<FeltPhrase>): AsyncIterable<SpeechChunk> =>
           isCached ? speechCache.speak(synthesizer, said, how) : synthesizer.speak(said, how);
-        const isKept = keepSound !== undefined || options.rest?.sound !== undefined;
-        const speak = isKept ? keepingSound(synthesized, { ...options, keepSound, isRepeatable }) : synthesized;
+        const speak = withKeptSound(synthesized, { ...options, keepSound, isRepeatable });
         const speech = options.lipSync?.(phrased, speak) ?? speak(phrased);
         for await (const { chunk, begins } of script.follow(speech)) {
           options.trace.mark('first_speech');
@@ -79,6 +78,12 @@ export function cascade(parts: {
     },
     prepare: ({ signal }) => speechCache.prepare(synthesizer, greetings, { signal, voice, speed: 1 }),
   };
+}
+
+/** A single server keeps no sound. */
+function withKeptSound(...[speak, options]: Parameters<typeof keepingSound>): typeof speak {
+  const isKept = options.keepSound !== undefined || options.rest?.sound !== undefined;
+  return isKept ? keepingSound(speak, options) : speak;
 }
 
 /** A phrase that begins, if another process can say its rest: sample by sample, or from its kept sound. */

@@ -66,12 +66,10 @@ const patience = { redisMs, nodeMs };
 const app = await buildApp({ config, engines, characters, version: '0', tls: undefined, sessions, patience });
 const noticeMs = Number(process.env['TEST_NOTICE_MS'] ?? 0);
 process.once('SIGTERM', () => {
-  void sessions
-    .drain(config.drainSeconds * 1000, { noticeMs, apartMs: Number(process.env['TEST_APART_MS'] ?? 40) })
-    .then(async () => {
-      await app.close();
-      process.exit();
-    });
+  void sessions.drain(config.drainSeconds * 1000, { noticeMs, apartMs: 80 }).then(async () => {
+    await app.close();
+    process.exit();
+  });
 });
 process.stdin.once('data', () => {
   void app.listen({ host: '127.0.0.1', port: config.port }).then(() => process.stdout.write('listening\n'));
