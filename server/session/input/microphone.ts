@@ -99,7 +99,7 @@ export class Microphone {
         if ('passed' in input) input.passed();
         else if ('window' in input) push(await segmenter.hear(input.window, input.arrivedMs, input.upTo));
         else {
-          await input.after;
+          if (input.after !== undefined) await input.after;
           push(input);
           if (input.restart !== undefined) segmenter.restart(input.restart);
         }
