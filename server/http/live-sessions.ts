@@ -177,15 +177,17 @@ export class LiveSessions {
     const nextIdle = (): Held | undefined =>
       [...this.#places].find(({ replies, isEnding }) => replies === 0 && isEnding === undefined);
     const isOver = (): boolean => this.#places.size === 0 && !this.busy;
-    while (!isOver() && this.#clock.now() < endMs) {
+    do {
       const idle = nextIdle();
-      if (idle === undefined) await this.#until(() => isOver() || nextIdle() !== undefined, endMs - this.#clock.now());
-      else {
+      if (idle === undefined) {
+        const leftMs = Math.max(0, endMs - this.#clock.now());
+        await this.#until(() => isOver() || nextIdle() !== undefined, leftMs);
+      } else {
         idle.isEnding = true;
         idle.end();
         if (apartMs > 0) await new Promise<void>((resolve) => void this.#clock.after(apartMs, resolve));
       }
-    }
+    } while (nextIdle() !== undefined || (!isOver() && this.#clock.now() < endMs));
   }
 
   async #until(condition: () => boolean, mostMs: number): Promise<void> {
