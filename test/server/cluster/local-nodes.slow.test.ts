@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { WebSocket } from 'ws';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { hasPostgres, hasRedis, startPostgres, until } from '../../rigs/cluster-rig.ts';
 import { recordTalk } from '../../rigs/talk-rig.ts';
 
@@ -78,6 +78,7 @@ describe.skipIf(!hasRedis)('dramatis serve --nodes', () => {
     'all nodes remember what a user said to one of them',
     async () => {
       const postgres = await startPostgres();
+      onTestFinished(() => postgres.stop());
       const url = await postgres.createDatabase('nodes');
       {
         await using server = await startNodes('--memory', '--postgres-url', url);
@@ -104,7 +105,6 @@ describe.skipIf(!hasRedis)('dramatis serve --nodes', () => {
         for (const node of server.nodes) await until(async () => (await kindsAt(node)).length >= 3);
         expect(await Promise.all(server.nodes.map(kindsAt))).toEqual(server.nodes.map(() => ['fact', 'turn', 'turn']));
       }
-      await postgres.stop();
     },
     120_000,
   );
