@@ -21,6 +21,8 @@ type Keep = (sound: KeptSound) => void;
 /** Phrases that every process says with the same samples are not kept. */
 interface Repeatable {
   readonly isRepeatable: (phrase: ScriptPhrase) => boolean;
+  /** For tests. */
+  readonly openEncoder?: typeof openOpusEncoder;
 }
 
 interface Responders {
@@ -53,10 +55,10 @@ export function keepingSound(
   speak: Speak,
   options: Pick<ReplyOptions, 'heard' | 'rest' | 'keepSound'> & Repeatable,
 ): Speak {
-  const { heard = '', rest, keepSound, isRepeatable } = options;
+  const { heard = '', rest, keepSound, isRepeatable, openEncoder = openOpusEncoder } = options;
   const known = rest?.sound;
   const kept: Speak =
-    keepSound === undefined ? speak : (said) => recorded(speak, said, { heard, keepSound, isRepeatable });
+    keepSound === undefined ? speak : (said) => recorded(speak, said, { heard, keepSound, isRepeatable, openEncoder });
   if (known === undefined) return kept;
   return (said) => {
     keepSound?.(known);
@@ -93,7 +95,12 @@ async function* soundFirst(
 async function* recorded(
   speak: Speak,
   said: AsyncIterable<FeltPhrase>,
-  { heard, keepSound, isRepeatable }: Repeatable & { readonly heard: string; readonly keepSound: Keep },
+  {
+    heard,
+    keepSound,
+    isRepeatable,
+    openEncoder,
+  }: Required<Repeatable> & { readonly heard: string; readonly keepSound: Keep },
 ): AsyncIterable<SpeechChunk> {
   const follower = followPhrases<ScriptPhrase>();
   let before = heard;
@@ -107,6 +114,7 @@ async function* recorded(
   const speech = speak(noted())[Symbol.asyncIterator]();
   const ready = new Queue<{ readonly chunk: SpeechChunk; readonly taken: () => void }>();
   const state = { isLeft: false };
+  const left = Promise.withResolvers<void>();
   const reading = async (): Promise<void> => {
     let recording: Recording | undefined;
     try {
@@ -119,8 +127,9 @@ async function* recorded(
         ready.push({ chunk, taken: resolve });
         if (isFirst && phrase !== undefined) {
           if (recording !== undefined) keepSound(await recording.end());
-          recording = isRepeatable(phrase) ? undefined : await Recording.open(phrase);
-          await taken;
+          recording = isRepeatable(phrase) ? undefined : await Recording.open(phrase, openEncoder);
+          // A listener that leaves takes no more: the encoder must be closed then, too.
+          await Promise.race([taken, left.promise]);
         }
         await recording?.add(chunk);
       }
@@ -140,6 +149,7 @@ async function* recorded(
     }
   } finally {
     state.isLeft = true;
+    left.resolve();
     void speech.return?.().catch(() => undefined);
   }
 }
@@ -160,8 +170,8 @@ class Recording {
     this.#frames = new OpusFrames(encoder.delaySamples);
   }
 
-  static async open(phrase: ScriptPhrase): Promise<Recording> {
-    return new Recording(phrase, await openOpusEncoder(sampleRate, { isLossless: true }));
+  static async open(phrase: ScriptPhrase, openEncoder: typeof openOpusEncoder): Promise<Recording> {
+    return new Recording(phrase, await openEncoder(sampleRate, { isLossless: true }));
   }
 
   async add({ frame, text, words }: SpeechChunk): Promise<void> {

@@ -1,5 +1,6 @@
 import { setImmediate as others } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { openOpusEncoder } from '../../../voices/dsp/opus.ts';
 import { keepingSound } from '../../../server/responders/kept-sound.ts';
 import type { FeltPhrase, KeptSound, RestOfPhrase } from '../../../server/session/contract/responder.ts';
 import type { SpeechChunk } from '../../../voices/synthesizer.ts';
@@ -73,6 +74,29 @@ describe('the sound of phrases that is kept', () => {
     expect(sounds.map(({ text }) => text)).toEqual(['One two three four. ']);
     expect(engine.made()).toBe(5);
     await listener.return?.();
+  });
+
+  it('holds no encoder after its listener has left, whichever chunk it left at', async () => {
+    let open = 0;
+    const openEncoder: typeof openOpusEncoder = async (...given) => {
+      const encoder = await openOpusEncoder(...given);
+      open += 1;
+      const close = (): void => {
+        open -= 1;
+        encoder.close();
+      };
+      return { ...encoder, close };
+    };
+    for (let chunks = 1; chunks <= 7; chunks += 1) {
+      const options = { ...unrepeatable, keepSound: () => undefined, openEncoder };
+      const speech = keepingSound(tones().speak, options)(saying('One two. ', 'Three four. ', 'Five six. ', 'Seven.'));
+      const listener = speech[Symbol.asyncIterator]();
+      for (let count = 0; count < chunks; count += 1) await listener.next();
+      for (let turns = 0; turns < 100; turns += 1) await others();
+      await listener.return?.();
+      for (let turns = 0; turns < 100; turns += 1) await others();
+      expect([chunks, open]).toEqual([chunks, 0]);
+    }
   });
 
   it('is said in place of the phrase, at the length it had, and made for the next ones', async () => {
