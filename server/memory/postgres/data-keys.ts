@@ -4,7 +4,7 @@ import type { Perform } from '../store/copied.ts';
 import { MemoryError, type MemoryKey, type UserKey } from '../store/record.ts';
 import { all, Content, get, run, type Plain, type Value } from '../store/steps.ts';
 import { Gone, type Query, type Row, type Sealer } from './link.ts';
-import { keyIdOf, newDataKey, seal, unseal, type DataKey } from './sealed-content.ts';
+import { contentColumns, keyIdOf, newDataKey, seal, unseal, type DataKey } from './sealed-content.ts';
 
 /** Longest wait for the key store: it answers within a millisecond. */
 const patienceMs = 1_000;
@@ -74,13 +74,20 @@ export class DataKeys implements Sealer {
   }
 
   async open(rows: readonly Row[]): Promise<readonly Row[]> {
-    const ids = new Set(rows.flatMap((row) => Object.values(row).map(keyIdOf)).filter((id) => id !== undefined));
+    const idIn = (name: string, value: unknown) => (contentColumns.has(name) ? keyIdOf(value) : undefined);
+    const ids = new Set<string>();
+    for (const row of rows) {
+      for (const [name, value] of Object.entries(row)) {
+        const id = idIn(name, value);
+        if (id !== undefined) ids.add(id);
+      }
+    }
     if (ids.size === 0) return rows;
     const keys = await this.#keysOf([...ids]);
     return rows.flatMap((row) => {
       const opened: Record<string, unknown> = {};
       for (const [name, value] of Object.entries(row)) {
-        const id = keyIdOf(value);
+        const id = idIn(name, value);
         const key = id === undefined ? undefined : keys.get(id);
         if (id !== undefined && key === undefined) return [];
         opened[name] = key === undefined ? value : unseal(value as string | Uint8Array, key);
@@ -153,7 +160,8 @@ export class DataKeys implements Sealer {
       const told = await this.#ask((redis) => redis.config('GET', name).catch(unlessLost));
       return Array.isArray(told) ? String(told[1]) : undefined;
     };
-    if ((await settingOf('maxmemory-policy')) !== 'noeviction' && (await settingOf('maxmemory-policy')) !== undefined)
+    const whenFull = await settingOf('maxmemory-policy');
+    if (whenFull !== 'noeviction' && whenFull !== undefined)
       throw new MemoryError(
         'memory_unavailable',
         forgetfulMessage('maxmemory-policy noeviction', 'drops keys when it is full'),

@@ -6,6 +6,8 @@ const markBytes = Buffer.from(mark);
 /** Bytes of the nonce and of the tag of AES-256-GCM (NIST SP 800-38D). */
 const nonceBytes = 12;
 const tagBytes = 16;
+/** Names of the columns with content. Others may have text of a client's choice that looks sealed. */
+export const contentColumns: ReadonlySet<string> = new Set(['asked', 'answered', 'text', 'value', 'point']);
 /** Characters of a key's id. */
 const idLength = 22;
 

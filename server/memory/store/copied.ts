@@ -111,15 +111,17 @@ async function contentsOf(
   for (const part of parts) {
     let [last, count] = [-1, 0];
     for (;;) {
-      const rows = await read(pageAfter(part, last));
-      if (rows.length === 0) break;
+      // A row whose key was erased is not read: only the keys of rows say where a page ends.
+      const end = await read(endOfPage(part, last));
+      if (end === undefined) break;
+      const rows = await read(pageBetween(part, last, end));
       for (const row of rows) {
         const values = part.columns.map((name) => comparable(row[name] ?? null));
         hash.update(`${part.name}${JSON.stringify(values)}\n`);
       }
-      await onPage(part, rows);
+      if (rows.length > 0) await onPage(part, rows);
       count += rows.length;
-      last = Number(rows.at(-1)?.[part.key]);
+      last = end;
     }
     counts[part.name] = count;
   }
@@ -132,12 +134,23 @@ function comparable(value: Plain): Plain {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }
 
-function* pageAfter({ table, key, columns, of = table }: Part, last: number): Steps<readonly Row[]> {
+/** Key of the last row of the page after `last`; undefined if there is none. */
+function* endOfPage({ table, key }: Part, last: number): Steps<number | undefined> {
+  const keys = `SELECT ${key} AS "end" FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ${pageSize}`;
+  const [row] = yield* all<{ end: number | null }>(`SELECT max("end") AS "end" FROM (${keys}) AS page`, last);
+  return row?.end ?? undefined;
+}
+
+function* pageBetween({ table, key, columns, of = table }: Part, last: number, end: number): Steps<readonly Row[]> {
   const names = columns.map((name) => `${table}."${name}"`);
   const owners = of === table ? [] : whose.map((name) => `${of}."${name}"`);
   const from = of === table ? table : `${table} JOIN ${of} ON ${of}.id = ${table}.${key}`;
-  const sql = `SELECT ${[...names, ...owners].join(', ')} FROM ${from} WHERE ${table}.${key} > ? ORDER BY ${table}.${key} LIMIT ${pageSize}`;
-  return yield* all<Row>(sql, last);
+  const within = `${table}.${key} > ? AND ${table}.${key} <= ?`;
+  return yield* all<Row>(
+    `SELECT ${[...names, ...owners].join(', ')} FROM ${from} WHERE ${within} ORDER BY ${table}.${key}`,
+    last,
+    end,
+  );
 }
 
 function* insertIn({ table, columns, content }: Part, rows: readonly Row[]): Steps<void> {

@@ -1,5 +1,5 @@
 import type { MemoryRecord, UserKey } from './record.ts';
-import { ofUser, partsOf, recordOf } from './rows.ts';
+import { idOf, ofUser, partsOf, recordOf } from './rows.ts';
 import { all, type Steps } from './steps.ts';
 
 export interface ExportPage {
@@ -12,25 +12,31 @@ export interface ExportPage {
 const pageSize = 200;
 const order = ['turns', 'facts', 'summaries'] as const;
 
-/** Returns a page of a user's memories, after the id `after`: turns, facts and summaries, each oldest first. */
+/**
+ * Returns a page of a user's memories, after the id `after`: turns, facts and summaries, each oldest first. It may be empty
+ * before the last one: rows whose key was erased (`../postgres/data-keys.ts`) are not read, so ids alone say where a page ends.
+ */
 export function* pageIn({ owner, user }: UserKey, character = '', after: string | undefined = 't0'): Steps<ExportPage> {
   const begin = partsOf(after);
   const records: MemoryRecord[] = [];
+  const where = `${ofUser} AND (? = '' OR character = ?) AND id > ?`;
+  let [left, last] = [pageSize, after];
   for (const table of order.slice(order.indexOf(begin.table))) {
-    const rows = yield* all(
-      `SELECT * FROM ${table} WHERE ${ofUser} AND (? = '' OR character = ?) AND id > ? ORDER BY id LIMIT ?`,
-      owner,
-      user,
-      character,
-      character,
-      table === begin.table ? begin.number : 0,
-      pageSize - records.length,
+    const whose = [owner, user, character, character, table === begin.table ? begin.number : 0];
+    const ids = yield* all<{ id: number }>(
+      `SELECT id FROM ${table} WHERE ${where} ORDER BY id LIMIT ?`,
+      ...whose,
+      left,
     );
+    const end = ids.at(-1)?.id;
+    if (end === undefined) continue;
+    const rows = yield* all(`SELECT * FROM ${table} WHERE ${where} AND id <= ? ORDER BY id`, ...whose, end);
     records.push(...rows.map((row) => recordOf[table](row as never)));
+    left -= ids.length;
+    last = idOf(table, end);
   }
   const text = records.map((record) => JSON.stringify(record)).join(',\n');
-  const last = records.length === pageSize ? records.at(-1)?.id : undefined;
-  return { text, ...(last === undefined ? {} : { last }) };
+  return { text, ...(left > 0 ? {} : { last }) };
 }
 
 /** Yields an export as a JSON document, page by page. */
@@ -40,10 +46,12 @@ export async function* exportOf(
 ): AsyncGenerator<string> {
   let { text, last } = await pageAfter();
   yield `${JSON.stringify(head).slice(0, -1)},"memories":[\n${text}`;
+  let isFirst = text === '';
   while (last !== undefined) {
-    const next: ExportPage = await pageAfter(last);
-    if (next.text !== '') yield `,\n${next.text}`;
-    last = next.last;
+    ({ text, last } = await pageAfter(last));
+    if (text === '') continue;
+    yield isFirst ? text : `,\n${text}`;
+    isFirst = false;
   }
   yield '\n]}\n';
 }

@@ -47,6 +47,11 @@ export const recordOf = { turns: turnRecord, facts: factRecord, summaries: summa
 
 const tables = { t: 'turns', f: 'facts', s: 'summaries' } as const;
 
+/** Returns the id of a memory, as its user sees it. */
+export function idOf(table: keyof typeof recordOf, row: number): string {
+  return `${table.charAt(0)}${row}`;
+}
+
 /** Returns the table and row number of a memory id. Throws `MemoryError` if the id is invalid. */
 export function partsOf(id: string): { readonly table: (typeof tables)[keyof typeof tables]; readonly number: number } {
   const [, letter, digits] = /^([tfs])(\d{1,15})$/.exec(id) ?? [];

@@ -6,6 +6,8 @@ import { DataKeys } from '../../../server/memory/postgres/data-keys.ts';
 import { openPostgresStore } from '../../../server/memory/postgres/postgres-store.ts';
 import { migrate, migrations } from '../../../server/memory/postgres/schema.ts';
 import { keyIdOf, newDataKey, seal, unseal } from '../../../server/memory/postgres/sealed-content.ts';
+import { copyMemories } from '../../../server/memory/store/copied.ts';
+import { exportOf } from '../../../server/memory/store/exported.ts';
 import { memoryFile } from '../../../server/memory/store/store.ts';
 import { hasPostgres, hasRedis, postgresProgram, startRedis, until } from '../../rigs/cluster-rig.ts';
 import { dramatis } from '../../rigs/command-rig.ts';
@@ -83,6 +85,31 @@ describe.skipIf(!hasPostgres || !hasRedis)('memories sealed with a key for each 
     // Remembered once more, with a new key, in spite of the old rows.
     await keepAll(again);
     expect(await again.list(bob, { character: 'alice' })).toHaveLength(3);
+  });
+
+  it('bug: pages of erased rows, in a restored backup, ended an export and a copy early', async () => {
+    const [url, restored, keysUrl] = [await newDatabase(), await newDatabase(), await newKeyStore()];
+    const store = await openPostgres(url, { keysUrl });
+    for (let item = 0; item < 260; item += 1) await store.record(bond, turn(`a${item}`, 'Gone.'), [], item);
+    const holmes = { ...bond, character: 'holmes' };
+    for (let item = 0; item < 3; item += 1) await store.record(holmes, turn(`h${item}`, 'Kept.'), [], item);
+    const file = path.join(dataFolder(), 'memories.dump');
+    dump(url, '--format=custom', `--file=${file}`);
+    await store.erase(bob, 'alice');
+    execFileSync(postgresProgram('pg_restore'), ['--no-owner', '--exit-on-error', `--dbname=${restored}`, file]);
+    const again = await openPostgres(restored, { keysUrl });
+    const exported = await Array.fromAsync(exportOf({ user: 'bob' }, (last) => again.page(bob, '', last)));
+    expect(JSON.parse(exported.join('')).memories).toHaveLength(3);
+    const target = await openPostgres(await newDatabase());
+    expect((await copyMemories(again, target)).counts['turns']).toBe(3);
+    expect(await target.list(bob)).toHaveLength(3);
+  });
+
+  it('bug: rows were hidden whose session or item had a name like sealed content', async () => {
+    const store = await openPostgres(await newDatabase(), { keysUrl: await newKeyStore() });
+    const posing = String(seal('', newDataKey()));
+    await store.record(bond, { ...turn(posing, 'Tea?'), session: posing }, [], 1);
+    expect(await store.list(bob)).toMatchObject([{ asked: 'Tea?', session: posing }]);
   });
 
   it('a user of two names has the memories of both, and an erasure takes both keys', async () => {
