@@ -37,7 +37,18 @@ export function soundKept(engines: Responders, journal: Journal | undefined): Re
   return {
     responderFor(character) {
       const responder = engines.responderFor(character);
-      return { ...responder, reply: (history, options) => responder.reply(history, { ...options, keepSound }) };
+      return {
+        ...responder,
+        reply(history, options) {
+          const { confirmed } = options;
+          // Of a speculative reply that is dropped, nothing is kept.
+          const keepOnceConfirmed: Keep = (sound) => void confirmed?.then(() => keepSound(sound));
+          return responder.reply(history, {
+            ...options,
+            keepSound: confirmed === undefined ? keepSound : keepOnceConfirmed,
+          });
+        },
+      };
     },
   };
 }

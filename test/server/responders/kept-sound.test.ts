@@ -1,8 +1,17 @@
 import { setImmediate as others } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openOpusEncoder } from '../../../voices/dsp/opus.ts';
-import { keepingSound } from '../../../server/responders/kept-sound.ts';
-import type { FeltPhrase, KeptSound, RestOfPhrase } from '../../../server/session/contract/responder.ts';
+import type { Character } from '../../../characters/character.ts';
+import { Journal, type SessionLog } from '../../../server/journal/journal.ts';
+import type { JournalLine } from '../../../server/journal/lines.ts';
+import { keepingSound, soundKept } from '../../../server/responders/kept-sound.ts';
+import type {
+  FeltPhrase,
+  KeptSound,
+  ReplyOptions,
+  Responder,
+  RestOfPhrase,
+} from '../../../server/session/contract/responder.ts';
 import type { SpeechChunk } from '../../../voices/synthesizer.ts';
 
 const hertz = { first: 300, step: 50 };
@@ -152,5 +161,28 @@ describe('the sound of phrases that is kept', () => {
       { ...options, ...unrepeatable },
     );
     await expect(Array.fromAsync(broken(saying('One.')))).rejects.toThrow('no voice');
+  });
+
+  it('bug: the sound of a speculative reply was written though nobody confirmed it', async () => {
+    const [sound] = await record('One two.');
+    const lines: JournalLine[] = [];
+    const log = { isShared: true, write: (more: readonly JournalLine[]) => lines.push(...more) };
+    const speaking = {
+      async *reply(_history: unknown, { keepSound }: ReplyOptions) {
+        keepSound?.(sound!);
+        yield* [];
+      },
+    };
+    const engines = { responderFor: () => speaking as unknown as Responder };
+    const { reply } = soundKept(engines, new Journal(log as unknown as SessionLog)).responderFor({} as Character);
+    const confirmed = Promise.withResolvers<void>();
+    await Array.fromAsync(reply([], { confirmed: confirmed.promise } as ReplyOptions));
+    await others();
+    expect(lines).toEqual([]);
+    confirmed.resolve();
+    await others();
+    expect(lines).toMatchObject([{ type: 'sound', text: 'One two.' }]);
+    await Array.fromAsync(reply([], {} as ReplyOptions));
+    expect(lines).toHaveLength(2);
   });
 });
