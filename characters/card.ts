@@ -120,7 +120,7 @@ export const cardSchema = z.strictObject({
   relationships: z.array(z.strictObject({ name: shortText, relation: shortText })).max(100),
   /** Adjectives and short traits. */
   temperament: z.array(shortText).max(40),
-  /** How the character talks: diction, rhythm, habits. */
+  /** Way of talking: diction, rhythm, habits. */
   style: ownText,
   catchphrases: z.array(shortText).max(20),
   mbti: z
@@ -147,7 +147,7 @@ export const cardSchema = z.strictObject({
   scenario: ownText.optional(),
   /** The card author's instructions to the model. They never override our rules. */
   directions: z.strictObject({ before: ownText.optional(), after: ownText.optional() }).optional(),
-  /** Whom its words are fit for; without it they are not judged. */
+  /** Audience for which its words are fit; without it they are not judged. */
   rating: z.enum(ratings).optional(),
   /** Axes of its relation to the user in a game, such as trust. */
   relations: z
@@ -203,7 +203,7 @@ export const cardSchema = z.strictObject({
 export type Card = z.infer<typeof cardSchema>;
 
 /**
- * What a follow-up asks of a line that was just said: the reason, the manner, the place, the time, the persons, the
+ * Aspect that a follow-up asks of a line that was just said: the reason, the manner, the place, the time, the persons, the
  * duration, the feelings, what came next, or more of it.
  */
 export const followUpKinds = ['why', 'how', 'where', 'when', 'who', 'howLong', 'feeling', 'next', 'more'] as const;

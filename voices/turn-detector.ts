@@ -22,7 +22,7 @@ export interface TurnDetector {
   endOfTurnProbability(turn: AudioFrame, options: TurnOptions): Promise<number>;
 }
 
-/** How long to wait for a user who may have finished. */
+/** Wait for a user who may have finished. */
 export interface EndpointingTimeouts {
   /** Silence that ends a turn that seems complete. */
   readonly leastMs: number;

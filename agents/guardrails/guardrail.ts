@@ -71,14 +71,14 @@ async function* oneAttempt(
   const clauses = openClauses<TextPart>(guard);
   const goesOn = behind(talk.told);
   const before = talk.cost;
-  // What a game offers may be done, also at the user's very words.
+  // Actions that a game offers may be done, also at the user's very words.
   const isOffered = options.surroundings?.(agent.character.id).isAction;
   const isShown = (text: string): boolean => isOffered?.(text) === true || mayBeShown(guard(text));
   const onCost = (cost: Cost): void => {
     talk.cost = cost;
     options.onCost?.(sum(before, cost));
   };
-  // What was heard before is told by the correction, too.
+  // Words heard before are told by the correction, too.
   const { heard: _heard, ...again } = options;
   for await (const part of agent.reply(
     isFirst ? history : [...history, ...correctionOf(agent.character, talk.violation, talk.told)],

@@ -15,7 +15,7 @@ export const userSpeaks = 'user';
  */
 const wordsFrom = 0.5;
 
-/** What a listener gets of what is said. */
+/** The part of a sentence that a listener understands. */
 type Grasp = 'words' | 'voice' | 'nothing';
 
 /** Returns what a listener gets of words that were heard so. */

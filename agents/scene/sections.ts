@@ -6,7 +6,7 @@ import type { ChatModel, Message } from '../chat.ts';
 export interface StoryPlace {
   /** Id of the present section. */
   readonly section: string;
-  /** What the triggers that led there came with, by name: data of the client, never instructions. */
+  /** Values that came with the triggers that led there, by name: data of the client, never instructions. */
   readonly given: Readonly<Record<string, string>>;
 }
 

@@ -128,7 +128,7 @@ export function suitability({ pair, part }: PartHit): number {
   return Math.max(...shares) * (hasWhatIsAsked(part, related, pair.reply) ? 1 : lackingShare);
 }
 
-/** How far a trigger asks for the same kind of thing, and about the same person, as a message. */
+/** Agreement of a trigger with a message: the same kind of thing, about the same person. */
 function agreement(part: string, ask: string): number {
   const hasTopic = topicTerms(part).length > 0;
   if (hasTopic && interjection.test(ask)) return ownerShare;
@@ -236,7 +236,7 @@ const numeral =
   /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundreds?|thousands?|millions?|dozens?|half|twice|thrice|none|neither|countless|only one|but one|an only|no (?:\p{L}+ )?(?:brothers?|sisters?|children|son|daughter|wife|husband|friends?))\b|[二两三四五六七八九十百千万半独]|一[个只条位岁年本次回百千万]|没有|数不/iu;
 /** A list that can be counted: "Latin, Greek, French and Italian". */
 const list = /\p{Lu}\p{Ll}+\b[^.!?]*\P{L}\p{Lu}\p{Ll}+\b[^.]*\P{L}\p{Lu}\p{Ll}+\b/u;
-/** What a question for a measure wants to hear, if it is no plain number. */
+/** Unit of the answer to a question for a measure, if it is no plain number. */
 const measures: readonly (readonly [RegExp, RegExp])[] = [
   [
     /^often$/u,

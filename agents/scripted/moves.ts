@@ -95,7 +95,7 @@ function isEvasion({ lastReply, stock }: Unanswered, own: readonly string[]): bo
   );
 }
 
-/** What a short message asks of the line that answered the question before it. */
+/** Aspect that a short message asks of the line that answered the question before it. */
 function askedOfTold({ before, lastReply, lines, userMessage }: Unanswered): FollowUpKind | undefined {
   const told = isAskedIn(before) ? lineSaid(lines, lastReply) : undefined;
   return told && followUpKind(userMessage, `${told.asks.join(' ')} ${told.reply} ${before}`);

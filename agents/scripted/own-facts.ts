@@ -51,7 +51,7 @@ const saidBefore = /\bdid i (?:say|tell|mention)\b|我(?:刚才)?说过/iu;
 const aboutAll = /\babout (?:me|myself)\b|关于我/iu;
 const ofSelf = /\b(?:i|i['’]m|my|we|our)\b|我/iu;
 
-/** What a question about the user asks for, and the words of the answer. */
+/** Fact that a question about the user asks for, and the words of the answer. */
 const kinds: readonly (readonly [RegExp, RegExp])[] = [
   [
     /\bwork|\bjob\b|\bbusiness\b|\bcompany\b|\bprofession|\boccupation|\btrade\b|\bfor a living\b|\bi (?:use to )?do\b|做什么|干什么|上班|工作|职业/iu,
@@ -81,7 +81,7 @@ const asking = new Set(
   ),
 );
 
-/** How well a statement answers a question of the user about themselves; 0 if it does not answer it. */
+/** Score of a statement as the answer to a question of the user about themselves; 0 if it is none. */
 function scoreOf(question: string, statement: string): number {
   const asked = kinds.filter(([form]) => form.test(question));
   if (asked.some(([, told]) => !told.test(statement))) return 0;

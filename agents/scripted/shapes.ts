@@ -228,7 +228,7 @@ export function alternativesIn(question: string): string[] {
   return [before, after].flatMap((word) => searchTerms(word)).filter((term) => !isFrame(term));
 }
 
-/** What a yes-or-no question about the character asks for, apart from its topic. */
+/** Kind of a yes-or-no question about the character, apart from its topic. */
 export type YesOrNo = 'taste' | 'experience' | 'skill' | 'state' | 'past' | 'habit' | 'wish';
 
 const yesOrNo: readonly (readonly [YesOrNo, RegExp])[] = [

@@ -38,7 +38,7 @@ export interface CoordinatorOptions {
   readonly spentDollars: number;
   /** Shows a message for people. */
   readonly note: (text: string) => void;
-  /** How workers are started, for a message. */
+  /** Command that starts workers, for a message. */
   readonly advice: string;
 }
 

@@ -7,7 +7,7 @@ export function stageKind(model: string): string {
   return `model-${model === '' ? 'all' : model.replaceAll(/[^\w-]/g, '_')}`;
 }
 
-/** What a worker needs for a question to the model of a stage. */
+/** Input of a worker for a question to the model of a stage. */
 export interface BuildWork {
   readonly stage: string;
   readonly request: Pick<TextRequest, 'messages' | 'sampling'>;

@@ -12,7 +12,7 @@ export function measureKind(scorer: string): string {
   return `measure-${scorer.replaceAll(/[^\w-]/g, '_')}`;
 }
 
-/** What a worker needs besides the ask's kind. */
+/** Input of a worker besides the ask's kind. */
 export const evalWork = z.object({ sample: z.string(), ask: z.string().optional(), output: z.unknown().optional() });
 
 /** Limits of the endpoints, as the configurations of all benchmarks name them. */

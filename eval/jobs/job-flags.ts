@@ -24,7 +24,7 @@ export const jobFlags = {
   },
 } as const satisfies Record<string, FlagFacts>;
 
-/** Where the work of a run is done, if not in this process. */
+/** Place where the work of a run is done, if not in this process. */
 export interface JobsWanted {
   /** Absent: a Redis for this run only. */
   readonly url: string | undefined;

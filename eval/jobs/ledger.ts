@@ -5,7 +5,7 @@ export const endedStayMs = 600_000;
 /** A worker's reason for refusing a run is kept for this long. */
 export const refusalStayMs = 60_000;
 
-/** What a coordinator and its workers share besides the queues: runs, costs, start times of calls, refusals. */
+/** State that a coordinator and its workers share besides the queues: runs, costs, start times of calls, refusals. */
 export interface RunLedger {
   /** Tells workers of a run until `facts.leaseMs` from now. */
   announce(facts: RunFacts): Promise<void>;

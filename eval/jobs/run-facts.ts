@@ -19,7 +19,7 @@ export interface RunFacts {
   readonly version: string;
   /** Absolute path of the run's folder, which workers need if the run has recordings. */
   readonly folder: string;
-  /** What a worker opens: header and configuration of an evaluation, the models of a build. */
+  /** Input that a worker opens: header and configuration of an evaluation, the models of a build. */
   readonly about: unknown;
   readonly kinds: Readonly<Record<string, AskPlaces>>;
   /** A worker that has not renewed its hold on an ask for this long counts as dead. */
@@ -32,7 +32,7 @@ export interface Ask {
   readonly kind: string;
   /** Identity of the work within its run: the same key is the same work. */
   readonly key: readonly string[];
-  /** What a worker needs for it, as JSON. */
+  /** Input of a worker for it, as JSON. */
   readonly work: unknown;
 }
 

@@ -18,7 +18,7 @@ export interface Delivered {
   readonly deaths: number;
 }
 
-/** What a consumer does with a job: `back` gives it to another one. */
+/** Verdict of a consumer on a job: `back` gives it to another one. */
 export type Verdict = 'done' | 'back';
 
 /** Takes jobs of one queue. */

@@ -23,7 +23,7 @@ const flags = {
   },
 } as const;
 
-/** What stops a worker, lent by the surrounding program. */
+/** Signals that stop a worker, lent by the surrounding program. */
 export interface WorkerStops {
   /** Called for each request to stop: the first finishes the work in progress, the second gives it back. */
   onStop(stop: () => void): void;

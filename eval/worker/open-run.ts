@@ -10,7 +10,7 @@ export interface OpenedWork {
   close(): Promise<void>;
 }
 
-/** What opening a run needs. */
+/** Parts that opening a run needs. */
 export interface WorkServices {
   readonly host: EvalHost;
   readonly turns: SharedTurns;

@@ -73,7 +73,7 @@ export class RunAsks {
     };
     let result: AskResult;
     try {
-      // What other workers have spent is known before anything is spent here.
+      // The spending of other workers is known before anything is spent here.
       if (facts.maxDollars !== null) await tell(0);
       const throwIfStopped = (): void => this.#throwIfStopped();
       throwIfStopped();

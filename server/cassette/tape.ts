@@ -8,7 +8,7 @@ import { sorted } from '../protocol/sorted-json.ts';
 const version = 1;
 const firstLine = { cassette: 'dramatis', version };
 
-/** What an engine answered: its parts in order, and the error that ended them, if one did. */
+/** Answer of an engine: its parts in order, and the error that ended them, if one did. */
 export interface Answer {
   readonly engine: string;
   readonly parts: readonly unknown[];

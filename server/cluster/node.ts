@@ -13,7 +13,7 @@ import { openRedisStore } from './redis-store.ts';
 import { Relays, type NodeAnswer, type PassedRequest } from './relay.ts';
 import { SharedSecrets } from './shared-secrets.ts';
 
-/** How long others may be silent until they count as gone, in milliseconds. */
+/** Longest silence of others until they count as gone, in milliseconds. */
 export interface Patience {
   readonly redisMs: number;
   readonly nodeMs: number;

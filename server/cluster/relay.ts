@@ -10,7 +10,7 @@ const addressHeader = 'x-dramatis-cluster-address';
 /** Longest time that another node takes to answer a request that is passed on. */
 const mostAnswerMs = 10_000;
 
-/** What another node answered itself, such as a refusal. */
+/** Answer that another node gave itself, such as a refusal. */
 export interface NodeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

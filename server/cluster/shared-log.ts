@@ -140,7 +140,7 @@ export class SharedLog implements SessionLog {
   }
 
   async #sendAll(): Promise<void> {
-    // What one event writes goes together.
+    // All lines of one event go together.
     await Promise.resolve();
     let goesOn = true;
     while (goesOn && this.#end !== 'remove' && (this.#rows.length > 0 || this.#isBehind || this.#mustAsk))

@@ -39,7 +39,7 @@ export function followCast({ memories, owner, opened, characters, told, restored
   let user: string | undefined;
   let state: UserState | undefined;
   let followPlayer: Parameters<PlayerMemories['relate']>[0] | undefined;
-  /** What was said before a character came is not its memory; `openReplies`: it was there from the start. */
+  /** Words said before a character came are not its memory; `openReplies`: it was there from the start. */
   const join = (openReplies?: readonly MessageItem[]): void => {
     const character = present === opened.id ? opened : characters.get(present);
     const isOtherScene = character?.stage !== undefined && character !== opened;

@@ -40,7 +40,7 @@ export interface SessionDeps {
   readonly memories?: Memories | undefined;
   /** Checks the conversation if there is a rating. */
   readonly judge?: ContentJudge | undefined;
-  /** What client secrets with limits have spent. */
+  /** Spending of client secrets with limits. */
   readonly spending?: Spending | undefined;
   readonly caller: Caller & Access;
 }
@@ -52,7 +52,7 @@ export interface SessionOptions {
   readonly client: Client;
   /** The client's name for the user, for the character's memory. */
   readonly user?: string | undefined;
-  /** How the client resumes the session, if it can. */
+  /** Resume token and key of the session, if the client can resume it. */
   readonly resume?: { readonly token: string; readonly grace_s: number } | undefined;
   /** Records the session for another server process to restore. */
   readonly journal?: Journal | undefined;

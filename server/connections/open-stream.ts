@@ -16,7 +16,7 @@ export interface SocketDeps extends SessionDeps {
   readonly store?: SessionStore | undefined;
 }
 
-/** How one client is connected. */
+/** Connection of one client. */
 export interface Line {
   readonly extensions: ReadonlySet<string>;
   readonly opus: SessionOpus | undefined;

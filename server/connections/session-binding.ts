@@ -25,7 +25,7 @@ export function bindingOf({ owner, secret }: Access, { character, user, medium }
   return { owner, user: bySecret ? userIn(secret) : user, character: character.id, bySecret, medium };
 }
 
-/** How a caller comes back. */
+/** Way in which a caller comes back. */
 interface Return {
   /** The user that it names. */
   readonly user?: string | undefined;

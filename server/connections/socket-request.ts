@@ -3,7 +3,7 @@ import { resumeTokenOf } from '../http/access.ts';
 import { speaksBeta } from '../realtime/beta.ts';
 import type { Client } from '../realtime/peer.ts';
 
-/** What a client asks for with the handshake of a WebSocket. */
+/** Request of a client, as its handshake of a WebSocket gives it. */
 export interface SocketRequest {
   readonly model?: string;
   /** `transcription`: the session only transcribes; then `model` names a recognizer, not a character. */
@@ -16,7 +16,7 @@ export interface SocketRequest {
   /** Resume token, from any part of the handshake, and the sequence number of the last frame that the client received. */
   readonly resume?: string;
   readonly after?: string;
-  /** How much of the reply in progress the client has received: the id of its response, a dot, and samples on the wire. */
+  /** Part of the reply in progress that the client has received: the id of its response, a dot, and samples on the wire. */
   readonly at?: string;
   /** The user that the character is to remember. */
   readonly user?: string;
@@ -41,7 +41,7 @@ export function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
   return new Set(x.split(','));
 }
 
-/** What the client understands, by its extensions. */
+/** Capabilities of the client, by its extensions. */
 export function clientOf(extensions: ReadonlySet<string>, beta: boolean): Client {
   return {
     beta,

@@ -23,7 +23,7 @@ interface UserStateParts {
   readonly onFault: (fault: unknown) => void;
 }
 
-/** What a session keeps of its user beside memories: how each character feels, the world of the game, and the section of the scene. */
+/** State of a session's user beside memories: how each character feels, the world of the game, and the section of the scene. */
 export interface UserState {
   /** Settles when the state of the present user and character is in the session. Never rejects. */
   readonly ready: Promise<void>;

@@ -32,7 +32,7 @@ interface Held {
   isEnding?: true;
 }
 
-/** How a server that is one of several nodes leaves its conversations to the others. */
+/** Hands the conversations of a stopping node to the others. */
 export interface DrainPace {
   readonly noticeMs?: number;
   readonly apartMs?: number;

@@ -96,7 +96,7 @@ export interface RestoredSession {
   readonly reply: ReplyRequest | undefined;
 }
 
-/** How much of a reply a client has received. */
+/** Position up to which a client has received a reply. */
 export interface ReceivedReply {
   readonly replyId: string;
   readonly receivedMs: number;

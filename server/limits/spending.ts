@@ -1,4 +1,4 @@
-/** What replies have cost: their number, tokens read and written by LLMs, speech, and money at the prices of the server. */
+/** Cost of replies: their number, tokens read and written by LLMs, speech, and money at the prices of the server. */
 export interface Spent {
   readonly replies: number;
   readonly tokens: number;
@@ -34,7 +34,7 @@ const stayMs = 25 * 3_600_000;
 const mostAccounts = 100_000;
 
 /**
- * What each client secret has spent, over all of its sessions; of all nodes, if they share a store. While that does not
+ * Spending of each client secret, over all of its sessions; of all nodes, if they share a store. While that does not
  * answer, each node counts its own.
  */
 export class Spending {
@@ -78,7 +78,7 @@ function combined(one: Spent, other: Partial<Spent>, how: (left: number, right: 
   return Object.fromEntries(all);
 }
 
-/** What is left of a limit; less than 0 if more was spent. */
+/** The rest of a limit; negative if more was spent. */
 export interface Left {
   readonly limit: keyof SpendingLimits;
   readonly left: number;

@@ -23,7 +23,7 @@ const text = z.string().max(200_000);
 const id = z.string().max(256);
 const at = z.number().int();
 
-/** What was kept of a user at one moment, as a game stores it; see `PROTOCOL.md`. */
+/** State of a user at one moment, as a game stores it; see `PROTOCOL.md`. */
 const contents = z.object({
   object: z.literal('dramatis.save'),
   version: z.number().int().min(1),

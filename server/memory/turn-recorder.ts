@@ -100,7 +100,7 @@ export class TurnRecorder {
     if (isSide) return;
     const until = answered === undefined ? conversation.items.length : conversation.items.indexOf(answered);
     const asked = conversation.items.slice(0, until).filter((item) => this.#isNewMessage(item)) as MessageItem[];
-    // What answers another player is none of this one's turns.
+    // A reply to another player is none of this one's turns.
     const last = conversation.items.slice(0, until).findLast((one) => one.type === 'message' && one.role === 'user');
     const isOthers = last?.type === 'message' && last.speaker?.id !== this.#parts.speaker;
     if (asked.length === 0 && (isOthers || (last === undefined && this.#parts.speaker !== undefined))) return;

@@ -5,7 +5,7 @@ import { ratings } from '../../characters/rating.ts';
 export const secretTerms = z.object({
   /** Characters that its sessions may change to, besides the one that it was made for; scenes as `scene:ID`. */
   characters: z.array(z.string().min(1).max(256)).max(64).optional(),
-  /** Whom the words of its sessions must be fit for; the stricter of this and the card's holds. */
+  /** Audience for which the words of its sessions must be fit; the stricter of this and the card's holds. */
   rating: z.enum(ratings).optional(),
   /** Most that its sessions may spend together; afterwards characters answer with their own lines. */
   limits: z

@@ -18,7 +18,7 @@ export interface Peer {
   admits?(message: unknown): boolean;
 }
 
-/** What a client understands beyond the events of OpenAI Realtime (GA). */
+/** Capabilities of a client beyond the events of OpenAI Realtime (GA). */
 export interface Client {
   /** It gets an event when a reply is held, and then falls silent. */
   readonly holds?: boolean;

@@ -55,7 +55,7 @@ type Ours = {
   readonly recipe?: RecipeName;
   /** Actions of the client's game. */
   readonly actions?: readonly WireAction[];
-  /** How well the characters hear each other and the user. */
+  /** Hearing of the characters: how well they hear each other and the user. */
   readonly hears?: Hears;
   /** Several players in one session. */
   readonly players?: readonly WirePlayer[];

@@ -9,7 +9,7 @@ export interface ScriptedChunk {
   readonly begins?: RestOfPhrase | undefined;
 }
 
-/** What a reply says, phrase by phrase, so that another process can go on in the middle of one. */
+/** Phrases of a reply, so that another process can go on in the middle of one. */
 export interface Script {
   /** Yields the phrases for the synthesizer: first the one of which only a part was said. */
   phrases(felt: AsyncIterable<FeltPhrase>): AsyncIterable<FeltPhrase>;

@@ -24,7 +24,7 @@ export async function* skipHeard(parts: AsyncIterable<ReplyPart>, heard: string)
       begun += part.text;
       held.push(part);
       const letters = lettersOf(begun);
-      // What separates the words may come with the next one.
+      // The separator of the words may come with the next one.
       if (done.startsWith(letters)) continue;
       isOver = true;
       const isOther = !letters.startsWith(done) && sentencesIn(before, done) === 0;

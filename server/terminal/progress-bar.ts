@@ -5,7 +5,7 @@ export interface ProgressBar {
   end(): void;
 }
 
-/** How much of a job is done. */
+/** Progress of a job. */
 export interface ProgressState {
   readonly done: number;
   readonly of: number;

@@ -75,7 +75,7 @@ export const sourceSchema = z.strictObject({
   clips: z.array(clipSchema),
 });
 
-/** How a reference was chosen among `clips` fit clips. */
+/** Choice of a reference among `clips` fit clips. */
 const choiceSchema = z.strictObject({
   /** `embedding`: highest mean cosine to the others; without an encoder `dnsmos`, then `snr`: the cleanest clip. */
   by: z.enum(['embedding', 'dnsmos', 'snr']),

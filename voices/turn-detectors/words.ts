@@ -39,7 +39,7 @@ export function wordsLogit(transcript: string, options: { language?: string; bef
 }
 
 /**
- * What the recognizer's last mark adds: it hears the melody as well. Set by hand, because there are too few recordings:
+ * Weight of the recognizer's last mark: it hears the melody as well. Set by hand, because there are too few recordings:
  * nine of ten transcripts that are cut short end with a full stop, too.
  */
 function markLogit(text: string): number {

@@ -10,7 +10,7 @@ const energyWeight = 4;
 const slopeWeight = 0.7;
 const size = 2 * columns;
 
-/** What it costs to stay in a frame of the reference, or to skip one: half of it is the tempo, half a wrong path. */
+/** Cost of staying in a frame of the reference, or of skipping one: half of it is the tempo, half a wrong path. */
 const stepCost = 0.2;
 /** Tempo of the sound against the reference, from slowest to fastest. */
 const slowest = 0.6;

@@ -17,7 +17,7 @@ const middleDecades = 4.5;
 const spreadDecades = 1.5;
 /** Level of a voice that has not been heard yet: the usual loudness of our engines, as log10 of the power. */
 const usualLevel = -1.6;
-/** How fast the level of a voice is forgotten, in decades a frame. */
+/** Decay of the remembered level of a voice, in decades a frame. */
 const levelFall = 0.0005;
 
 /**

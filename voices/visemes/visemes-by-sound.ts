@@ -11,7 +11,7 @@ import {
   type NetworkLayer,
 } from './sound-network.ts';
 
-/** How far each shape opens the mouth, from 0 to 1, in the order of `visemes`: Live2D's `ParamMouthOpenY`. */
+/** Opening of the mouth for each shape, from 0 to 1, in the order of `visemes`: Live2D's `ParamMouthOpenY`. */
 export const openings: readonly number[] = [0, 0, 0.1, 0.2, 0.2, 0.25, 0.2, 0.1, 0.2, 0.25, 1, 0.5, 0.35, 0.7, 0.35];
 
 const closed = new Set(['sil', 'PP']);

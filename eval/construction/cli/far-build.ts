@@ -8,7 +8,7 @@ import type { Pipeline } from '../runner/stage.ts';
 import type { DataHost } from './host.ts';
 import { modelParts, type modelsIn } from './models.ts';
 
-/** What workers need to open the models of a build. */
+/** Input of workers to open the models of a build. */
 export interface FarBuildOptions {
   readonly wanted: JobsWanted;
   readonly models: Parameters<typeof modelsIn>[0];

@@ -212,7 +212,7 @@ export type ConversationItemEvent = FromServer &
     | Sent<'x_dramatis.world_taken'>
     /** Words of the user or of the character were kept back by a rating. */
     | Sent<'x_dramatis.kept_back'>
-    /** What the player has reported is kept. */
+    /** Reports of the player are kept. */
     | Sent<'x_dramatis.reported'>
     /** A fifth of a limit of the client secret is left. */
     | Sent<'x_dramatis.limit_near'>

@@ -179,7 +179,7 @@ function* summarise({ owner, user, character }: MemoryKey, made: NewSummary): St
   return true;
 }
 
-/** What can be done with memories, the same in every database. */
+/** Operations on memories, the same in every database. */
 export const operations = {
   record,
   recall,

@@ -24,7 +24,7 @@ export function plainOf(value: Value): Plain {
 export interface Statement {
   readonly sql: string;
   readonly values: readonly Value[];
-  /** Whether its rows are read, or only counted. */
+  /** True if its rows are read; false if they are only counted. */
   readonly hasRows: boolean;
 }
 

@@ -47,7 +47,7 @@ export type SessionCommand = { readonly ref?: string; readonly sequence?: number
     | { readonly type: 'reject'; readonly problem: Problem }
   );
 
-/** How the character is to react: not at all, if it wants to, in any case, or at once, breaking off what it says. */
+/** Reaction of the character: none, if it wants to, in any case, or at once, breaking off what it says. */
 export type Respond = 'silent' | 'auto' | 'must' | 'interrupt';
 
 /** A change of the world as the game sends it; the same `id` again does nothing. */
@@ -98,13 +98,13 @@ export interface ReplyRequest {
   readonly situation?: 'greeting' | 'idle' | 'nod' | 'event';
   /** The character may keep silent, after an event of the game. */
   readonly mayPass?: boolean;
-  /** What was said of this reply before a restart of the server cut it. */
+  /** Part of this reply that was said before a restart of the server cut it. */
   readonly goesOn?: GoesOn;
   /** Returned in `reply-started`, untouched. */
   readonly echo?: unknown;
 }
 
-/** What was said of a reply before restarts cut it: its items, its words, and the phrase of which a part was said. */
+/** Part of a reply that was said before restarts cut it: its items, its words, and the phrase of which a part was said. */
 export interface GoesOn {
   readonly itemIds: readonly string[];
   /** With all of the words of `rest`. */
@@ -276,7 +276,7 @@ export interface WorldTaken {
   readonly tokensLeft: number;
   /** Old events that made way for new ones. */
   readonly droppedEvents: number;
-  /** What is done if the wish cannot be followed: after the user, or after the character's present words. */
+  /** Fallback if the wish cannot be followed: after the user, or after the character's present words. */
   readonly respond: Respond | 'after_user' | 'after_reply';
 }
 

@@ -273,7 +273,7 @@ export class WaitingCues {
   }
 }
 
-/** What a client reports of a conversation. */
+/** Reports of a client on a conversation. */
 export interface Report {
   readonly itemId: string;
   readonly reason?: string | undefined;

@@ -67,7 +67,7 @@ export interface ReplyOptions extends CallOptions {
   readonly rest?: RestOfPhrase | undefined;
   /** Takes the sound of each phrase, before it is heard if the engine is fast enough; absent if it is not kept. */
   readonly keepSound?: ((sound: KeptSound) => void) | undefined;
-  /** What surrounds a character in the client's game, by its id; absent if there is no game. */
+  /** Surroundings of a character in the client's game, by its id; absent if there is no game. */
   readonly surroundings?: SurroundingsOf | undefined;
   /** Adds the shapes of the mouth to what a synthesizer speaks; absent if the client wants none. */
   readonly lipSync?: LipSync | undefined;

@@ -35,7 +35,7 @@ export interface SessionSettings {
   readonly actions?: readonly OfferedAction[];
   /** Several players, each with audio of its own; absent: one. */
   readonly players?: readonly Player[];
-  /** How well the characters hear each other and the user; absent: every word. */
+  /** Hearing of the characters among each other and of the user; absent: every word. */
   readonly hears?: Hears;
 }
 
@@ -50,7 +50,7 @@ export function speakerOf({ number, name }: Player): Speaker {
   return { id: `player-${number}`, name };
 }
 
-/** How the server detects the user's turns. */
+/** Settings of turn detection. */
 export interface TurnDetection {
   /** VAD probability from which a window counts as speech, 0 to 1. */
   readonly threshold: number;

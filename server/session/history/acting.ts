@@ -14,9 +14,9 @@ import type { MessageItem, PlacedAction, PlacedCue, Speaker } from '../contract/
 import type { SessionContext } from './context.ts';
 import { SessionWorld } from './session-world.ts';
 
-/** How long the outcome of an action is waited for after the action was sent. */
+/** Longest wait for the outcome of an action after it was sent. */
 const outcomeMs = 30_000;
-/** How long after a cut the client may still report how much it heard, before what it did not hear is withdrawn. */
+/** Time after a cut in which the client may still report how much it heard; then the unheard rest is withdrawn. */
 const reportMs = 600;
 /** The character may react by itself this often. */
 const autoEveryMs = 10_000;
@@ -32,13 +32,13 @@ export interface ActingInput {
   readonly run: () => void;
 }
 
-/** What the game needs of its session. */
+/** Calls of the game to its session. */
 type ActingContext = Pick<
   SessionContext<ActingInput>,
   'clock' | 'newId' | 'conversation' | 'settings' | 'participants' | 'emit' | 'post'
 >;
 
-/** What of a reply matters to its actions. */
+/** Part of a reply that its actions depend on. */
 interface ActingReply {
   readonly request: ReplyRequest;
   readonly speaks: boolean;

@@ -20,7 +20,7 @@ export interface Ports {
 export interface Bounds {
   /** Most speculative replies in one turn; 0 for none. */
   readonly speculativeRepliesPerTurn: number;
-  /** How far ahead of real time replies are sent. */
+  /** Lead of the replies that are sent over real time. */
   readonly aheadMs: number;
   /** Audio kept for `retrieve`, in total. */
   readonly keptAudioMs: number;

@@ -17,7 +17,7 @@ interface NumberedEvent extends WorldEvent {
   readonly number: number;
 }
 
-/** What a change of the world came to. */
+/** Result of a change of the world. */
 export interface TakenChange {
   readonly revision: number;
   readonly tokens: number;

@@ -15,7 +15,7 @@ const mostWaitingMs = 30_000;
 /** Audio kept of a player who is silent: what was said before the VAD was sure of it. */
 const preRollMs = 1_000;
 
-/** What the floor needs to know of the conversation. */
+/** Facts of the conversation that deciding the floor needs. */
 interface Conversing {
   /** Audio time of the session: the end of the last window that was processed. */
   readonly listening: Pick<Listening, 'heardMs'>;

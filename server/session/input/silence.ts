@@ -4,7 +4,7 @@ import type { Clock } from '../contract/clock.ts';
 const silentClientMs = 500;
 /** The line is probed after this long without audio. */
 const askAfterMs = 150;
-/** How long an answer to a probe stays valid; the line is probed again earlier, after `askAnewMs`. */
+/** Lifetime of an answer to a probe; the line is probed again earlier, after `askAnewMs`. */
 const knownForMs = 1_000;
 const askAnewMs = 500;
 /** Cap on synthesized silence; longer than any end-of-turn timeout. */

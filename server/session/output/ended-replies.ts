@@ -14,7 +14,7 @@ interface Ended {
   readonly cancelled: boolean;
   /** The user has spoken since, which stopped its playback. */
   interrupted: boolean;
-  /** How much of it our own truncation left. */
+  /** Part of it that our own truncation left. */
   leftMs?: number;
 }
 

@@ -25,7 +25,7 @@ export interface PhoneTalk {
   lose(): void;
 }
 
-/** What a server that is one of several nodes does for phones. */
+/** Calls that phones need if the server is one of several nodes. */
 export interface PhoneNode {
   readonly takeOver: (token: string) => Promise<boolean | Refusal>;
   readonly drop: (token: string) => void;

@@ -90,7 +90,7 @@ function answer(socket: WebSocket, request: FastifyRequest, hasBegun: () => void
   const { log } = request;
   const { deps } = parts;
   let call: PhoneTalk | undefined;
-  /** What comes while the session is being opened. */
+  /** Frames that arrive while the session is being opened. */
   let early: TwilioMessage[] | undefined;
   let isPuzzled = false;
   deps.sessions.add(socket);

@@ -161,7 +161,7 @@ export class CallTalk implements SessionPeer, CallUser {
     else this.#parts.link.send(event);
   }
 
-  /** What nobody can have heard over a call is played again over the next one. */
+  /** Sound that nobody can have heard over a call is played again over the next one. */
   #rewind(call: Call | undefined): void {
     if (call === undefined) return;
     for (const played of this.#outgoing.detach(call.signMs)) this.#replies.notePlayed(played);

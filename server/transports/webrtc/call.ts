@@ -20,7 +20,7 @@ export interface CallParts {
   readonly onEnd: () => void;
 }
 
-/** What a call is for: it gets all that the client sends. */
+/** Receiver of all that the client sends over a call. */
 export interface CallUser {
   text(text: string): void;
   binary(): void;

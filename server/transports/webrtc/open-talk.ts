@@ -13,7 +13,7 @@ import type { Call } from './call.ts';
 import { startOf, type CallRequest } from './call-request.ts';
 import { CallTalk } from './call-talk.ts';
 
-/** What a client asks of the session of its call. */
+/** Request of a client for the session of its call. */
 export interface TalkRequest extends Pick<CallRequest, 'session'> {
   readonly model?: string | undefined;
   /** Extensions to enable: `resume`. */

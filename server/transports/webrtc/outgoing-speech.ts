@@ -10,7 +10,7 @@ const tailFrames = 10;
 const mostBehindMs = 200;
 const frameTicks = (opusFrameMs / 1000) * opusClockRate;
 
-/** How often the playback position is reported, if it is. */
+/** Interval of reports of the playback position, if there are any. */
 const reportMs = 500;
 
 interface Speaker {
@@ -21,11 +21,11 @@ interface Speaker {
   readonly onFault: (fault: unknown) => void;
   /** If given, is called twice a second with the part of a response that has been played. */
   readonly onPlayed?: ((played: CutResponse) => void) | undefined;
-  /** How much is played again at most if a call breaks, in milliseconds. */
+  /** Longest sound that is played again if a call breaks, in milliseconds. */
   readonly rewindMs: number;
 }
 
-/** Where the packets go: one call after another. */
+/** Destination of the packets: one call after another. */
 export interface SpeechLine {
   readonly encoder: OpusEncoder;
   readonly send: (packet: OutgoingPacket) => void;
