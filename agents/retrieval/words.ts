@@ -225,3 +225,10 @@ export function languageOf(text: string, offered: readonly string[]): string {
       : offered.find((tag) => most.languages.includes(tag.split('-')[0] ?? tag));
   return fitting ?? offered[0] ?? 'en';
 }
+
+/** Topics that say little: a line that shares only these with the message does not answer it. */
+export const weakTopics: ReadonlySet<string> = new Set(
+  topicTerms(
+    'favourite best worst meet love like enjoy fear hate look wear carry nice live people person time year way real old new big long short first last great bad place name help learn call kind buy three two watch prefer often most many time biggest greatest 喜欢 爱 觉得 认识 现在 时候 平时 最近 故事 个 大 小 老',
+  ),
+);

@@ -2,7 +2,7 @@ import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
-import { isFrame, searchTerms, topicTerms } from '../retrieval/words.ts';
+import { isFrame, searchTerms, topicTerms, weakTopics } from '../retrieval/words.ts';
 import { actsOf, type HeardAct } from './acts.ts';
 import { isAskedIn } from '../retrieval/parts.ts';
 import { isMeant, isModern, lineSaid, refers } from './follow-up.ts';
@@ -12,12 +12,12 @@ import {
   isOfUser,
   leastWeakFit,
   isAbout,
+  isOfOthers,
   ofOthers,
   paraphrased,
   singlesOut,
   suitability,
   tellsOfExcepted,
-  weakTopics,
   wordForWord,
 } from './line-search.ts';
 import { fill } from './moves.ts';
@@ -66,6 +66,24 @@ const leastActFit = 0.8;
 export const leastPronounFit = 0.75;
 /** Factor on the fit of a message read with the one before it. */
 const echoShare = 0.75;
+/** The line that has this message as a trigger, for any act of the message. */
+export function literal({ find, userMessage, isFresh }: Situated): Spoken | undefined {
+  const said = bareWords(userMessage);
+  if (said.length < (/\p{Script=Han}/u.test(said) ? 3 : shortestLiteral)) return undefined;
+  return find(userMessage).find((hit) => isFresh(hit) && hit.pair.asks.some((ask) => bareWords(ask) === said))?.pair;
+}
+
+/** Shorter messages, such as "what", say little without what was said before. */
+const shortestLiteral = 10;
+
+function bareWords(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[’‘`]/gu, "'")
+    .replaceAll(/[^\p{L}\p{N}' ]+/gu, '')
+    .trim();
+}
+
 /** The line whose trigger is the message nearly word for word. */
 export function exactLine(now: Situated): DialoguePair | undefined {
   const { find, userMessage, isFresh } = now;
@@ -124,6 +142,7 @@ export function relatedLine({
 
 /** Least share of the topics of a follow-up that its line has, and least fit of its shape. */
 const leastShape = 0.9;
+const leastSuitability = 0.6;
 
 /**
  * The line that continues the subject: it has every topic of the message itself, and one of what was said just before, and
@@ -146,7 +165,8 @@ export function continuedLine(now: Situated): DialoguePair | undefined {
       const shared =
         [...context].filter((term) => asked.has(term)).length + own.filter((term) => asked.has(term)).length;
       const shape = Math.max(...pair.asks.map((ask) => kinship(userMessage, ask)));
-      return { pair, score: isWhole && shape >= leastShape ? shared * shape : 0 };
+      const isAnswer = suitability({ pair, fit: 1, part: userMessage }) >= leastSuitability;
+      return { pair, score: isWhole && isAnswer && shape >= leastShape ? shared * shape : 0 };
     })
     .toSorted((left, right) => right.score - left.score);
   const [best] = hits;
@@ -171,7 +191,8 @@ export function fitting(now: Situated): Spoken | undefined {
       fit:
         isAsked && (isOfUser(hit.pair.asks) || tellsOfExcepted(userMessage, hit.pair.reply))
           ? 0
-          : hit.fit * Math.max(suitability(hit), hit.fit >= paraphrased ? leastActFit : 0),
+          : hit.fit *
+            Math.max(suitability(hit), hit.fit >= paraphrased && !isOfOthers(hit.pair, userMessage) ? leastActFit : 0),
     }))
     .toSorted((left, right) => right.fit - left.fit);
   const direct = hits
@@ -198,11 +219,19 @@ export function fitting(now: Situated): Spoken | undefined {
 /** Messages of these shapes are answered by their shape. */
 const personal: ReadonlySet<Shape> = new Set(['request', 'leave', 'advice', 'urge', 'either']);
 
+/** A reply that begins with what its own trigger says: "My governess does, …". */
+const elliptic =
+  /^(?:[\p{L}’']+ ){0,3}(?:do|does|did|is|are|was|were|has|have|had|can|will|would)(?: not)?[,.;]|^(?:yes|no|not)\b/iu;
+
 /** A line about what a question asks of, that does not answer it: said with words that own it. */
 export function nearby({ find, userMessage, history, language, stock, isFresh }: Situated): Spoken | undefined {
   if (!isAskedIn(userMessage) || personal.has(shapeOf(userMessage)) || refers.test(userMessage)) return undefined;
   const near = find(userMessage).find(
-    (hit) => isFresh(hit) && isAbout(hit.pair, userMessage) && !isKeywordOnly({ ...hit, part: userMessage }, true),
+    (hit) =>
+      isFresh(hit) &&
+      isAbout(hit.pair, userMessage) &&
+      !elliptic.test(hit.pair.reply) &&
+      !isKeywordOnly({ ...hit, part: userMessage }, true),
   );
   if (near === undefined) return undefined;
   const lead = fill(stock.leads, history, {});

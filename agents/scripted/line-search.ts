@@ -1,15 +1,9 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
-import { searchTerms, topicTerms } from '../retrieval/words.ts';
+import { searchTerms, topicTerms, weakTopics } from '../retrieval/words.ts';
 import { isAskedIn } from '../retrieval/parts.ts';
 import { alternativesIn, isStated, kinship, measureIn, shapeOf } from './shapes.ts';
-
-/** Topics that say little: a line that shares only these with the message does not answer it. */
-export const weakTopics: ReadonlySet<string> = new Set(
-  topicTerms(
-    'favourite best worst meet love like enjoy fear hate look wear carry nice live people person time year way real old new big long short first last great bad place name help learn call kind buy three two watch prefer often most many time biggest greatest 喜欢 爱 觉得 认识 现在 时候 平时 最近 故事 个 大 小 老',
-  ),
-);
+import { isOfOtherSubject } from './subjects.ts';
 
 /** Base factor on the fit of the last part of a message, and of earlier parts; longer parts count more. */
 const lastPartShare = 0.7;
@@ -133,7 +127,7 @@ function agreement(part: string, ask: string): number {
   const hasTopic = topicTerms(part).length > 0;
   if (hasTopic && interjection.test(ask)) return ownerShare;
   if (ofOthers.test(part) && ofSpeaker.test(ask) && !ofSpeaker.test(part)) return ownerShare;
-  if (isOfOtherOwner(part, ask)) return ownerShare;
+  if (isOfOtherOwner(part, ask) || isOfOtherSubject(part, ask)) return ownerShare;
   const kin = kinship(part, ask) * ofNames(part, ask);
   if (ofUserOnly.test(part) && !ofUserOnly.test(ask)) return userShare * kin;
   const isBare = oneWord.test(ask);
@@ -151,6 +145,13 @@ function ofNames(part: string, ask: string): number {
 }
 
 const ownName = /\byour (?:\p{L}+ )?names?\b|\bwho are you\b|^你(?:的名字)?叫|你是谁/iu;
+
+/** True if the triggers of a line about the same thing ask about the character, and a question about somebody else. */
+export function isOfOthers({ asks }: DialoguePair, question: string): boolean {
+  const topics = topicTerms(question);
+  const related = asks.filter((ask) => topicTerms(ask).some((term) => topics.includes(term)));
+  return related.length > 0 && related.every((ask) => isOfOtherSubject(question, ask));
+}
 
 /** True if all triggers are statements of users about themselves: they answer no question. */
 export function isOfUser(asks: readonly string[]): boolean {

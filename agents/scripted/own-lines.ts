@@ -2,8 +2,8 @@ import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import { oncePer } from '../once-per.ts';
 import { indexLines } from '../retrieval/line-index.ts';
-import { topicTerms } from '../retrieval/words.ts';
-import { weakTopics } from './line-search.ts';
+import { topicTerms, weakTopics } from '../retrieval/words.ts';
+
 import { inFirstPerson, sentences, toListener, upperFirst } from './first-person.ts';
 
 /** A pack with as many lines speaks for itself: nothing is derived from its card. */

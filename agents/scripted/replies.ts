@@ -1,5 +1,5 @@
 import { isSameLine } from '../retrieval/choice.ts';
-import { topicTerms } from '../retrieval/words.ts';
+import { topicTerms, weakTopics } from '../retrieval/words.ts';
 import {
   actsOf,
   asksForName,
@@ -33,6 +33,7 @@ import {
   leastFit,
   leastPronounFit,
   lineFor,
+  literal,
   nearby,
   possessive,
   relatedLine,
@@ -40,8 +41,9 @@ import {
   type Situated,
   type Spoken,
 } from './fitting-lines.ts';
-import { suitability, weakTopics } from './line-search.ts';
+import { suitability } from './line-search.ts';
 import { fill, isMove, isOwnLine, moveOn, offeredIn, offerOf } from './moves.ts';
+import { amongSamePersons } from './subjects.ts';
 import { asksOwnName, ownFacts, withoutAsking, workIn } from './own-facts.ts';
 
 /** A reply is not repeated within this many replies. */
@@ -63,14 +65,16 @@ export function replyTo(mind: Mind): Spoken {
       : first.act === 'sorry' && isSympathy(userMessage, before)
         ? { act: 'pity', asks: [] }
         : first;
+  const lastReply = replies.at(-1) ?? '';
   const now: Situated = {
     ...mind,
+    find: amongSamePersons(mind, { userMessage, before, lastReply }),
     userMessage,
     act,
     others,
     facts: ownFacts(history, mind.memories),
     before,
-    lastReply: replies.at(-1) ?? '',
+    lastReply,
     isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply) || text.endsWith(pair.reply)),
   };
   // The words of sympathy and of an apology are the same: only the act distinguishes them.
@@ -144,24 +148,6 @@ function introduced(now: Situated): Spoken | undefined {
   const lead = fill([slots.work === undefined ? stock.introduced : stock.introducedAs], history, slots);
   const line = lineFor(now, act.asks) ?? { reply: fill(stock.acts.introduction ?? [], history, {}) };
   return { ...line, reply: language.startsWith('zh') ? `${lead}${line.reply}` : `${lead} ${line.reply}` };
-}
-
-/** The line that has this message as a trigger, for any act of the message. */
-function literal({ find, userMessage, isFresh }: Situated): Spoken | undefined {
-  const said = bareWords(userMessage);
-  if (said.length < (/\p{Script=Han}/u.test(said) ? 3 : shortestLiteral)) return undefined;
-  return find(userMessage).find((hit) => isFresh(hit) && hit.pair.asks.some((ask) => bareWords(ask) === said))?.pair;
-}
-
-/** Shorter messages, such as "what", say little without what was said before. */
-const shortestLiteral = 10;
-
-function bareWords(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[’‘`]/gu, "'")
-    .replaceAll(/[^\p{L}\p{N}' ]+/gu, '')
-    .trim();
 }
 
 /** Acts that a short question about the line said last may seem to perform. */

@@ -1,0 +1,82 @@
+import type { DialoguePair } from '../../characters/card.ts';
+import type { Character } from '../../characters/character.ts';
+import type { FindLines } from '../retrieval/line-index.ts';
+import { isAskedIn } from '../retrieval/parts.ts';
+import { topicTerms, weakTopics } from '../retrieval/words.ts';
+import { shapeOf, type Shape } from './shapes.ts';
+import { lineSaid } from './follow-up.ts';
+
+/** Person of a question's subject: the character, the user, a third person, or somebody or something that it names. */
+type Subject = 'you' | 'user' | 'third' | 'named';
+
+const lead = String.raw`^(?:(?:and|but|so|then|well|ok|okay|oh|wow|hey|really|hm+|yes|no|sorry)\W+)*`;
+const auxiliary = String.raw`(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|must|might)(?:n['’]t)?`;
+const interrogative = String.raw`(?:what|who|whom|whose|which|where|when|why|how)`;
+/** Question word, auxiliary and subject: "How long |has| |he| served you?" */
+const asked = new RegExp(
+  String.raw`${lead}(?:(?:in|at|on|to|from|with|for|by) )?(?:${interrogative}(?: (?!${auxiliary}\b)[\p{L}'’]+){0,3}? )?${auxiliary} (?:not )?(\p{L}+['’]?\p{L}*)`,
+  'iu',
+);
+const contracted = new RegExp(String.raw`${lead}${interrogative}['’](?:s|re|d) (\p{L}+['’]?\p{L}*)`, 'iu');
+const persons: readonly (readonly [Subject, RegExp])[] = [
+  ['you', /^you$/iu],
+  ['user', /^(?:i|we|my|our|me|us)$/iu],
+  ['third', /^(?:he|she|they|his|her|their|him|them)$/iu],
+];
+/** Words in the place of a subject that name nothing. */
+const empty = /^(?:your|it|this|that|there|these|those|the|an?|any|some|one|no|not|all|each|every|both)$/iu;
+
+/** Returns the person of an English question's subject; undefined if it has none, or one that says nothing ("it"). */
+function subjectOf(question: string): Subject | undefined {
+  const [, word = ''] = contracted.exec(question) ?? asked.exec(question) ?? [];
+  if (word === '' || empty.test(word)) return undefined;
+  return persons.find(([, wording]) => wording.test(word))?.[0] ?? 'named';
+}
+
+const ofThird = /^[^你，,]*[他她][^你]*$/u;
+/** Shapes of questions that ask for something for the user. */
+const ofUser: ReadonlySet<Shape> = new Set(['request', 'leave', 'advice', 'urge']);
+const wereYou = /\bwere(?:n['’]t)? you\b|^how \p{L}+ were you\b/iu;
+const areYou = /\bare(?:n['’]t)? you\b/iu;
+
+const ofUserSelf = /\bi am\b|\bam i\b|\bmy age\b/iu;
+
+/** True if a question is about others or another time, and the trigger of a line is about the character now. */
+export function isOfOtherSubject(question: string, trigger: string): boolean {
+  if (/\p{Script=Han}/u.test(question)) return ofThird.test(question) && !ofThird.test(trigger) && /你/u.test(trigger);
+  if (wereYou.test(question) && areYou.test(trigger) && !wereYou.test(trigger)) return true;
+  const [subject, other] = [subjectOf(question), subjectOf(trigger)];
+  const isOfNumber = other !== undefined && other !== 'you' && shapeOf(question) === 'number';
+  if (subject === 'you')
+    return other === 'user' || isOfNumber || (ofUserSelf.test(trigger) && !ofUserSelf.test(question));
+  return (subject === 'third' || subject === 'named') && other === 'you' && !/\byou\b/iu.test(question);
+}
+
+/** A third person, or two, of whom a question asks without a name. */
+const unnamed = /\b(?:he|she|him|her|his|they|them|their|you two|the two of you|you both|each other)\b/iu;
+const ownNoun = /\b(?:your|my|our|the|that|this|an?) \p{L}+\b.*\b(?:he|him|she|her|they|them|his|their)\b/iu;
+const names = /(?<=[\p{L},;'’] )\p{Lu}\p{Ll}+/gu;
+
+/**
+ * For an English question about somebody unnamed ("How did he die?") after talk of somebody with a name, returns a search
+ * among the lines that have a name or a subject of which was spoken. Other messages are searched for as they are.
+ */
+export function amongSamePersons(
+  { find, lines, character }: { find: FindLines; lines: readonly DialoguePair[]; character: Character },
+  { userMessage, before, lastReply }: Readonly<Record<'userMessage' | 'before' | 'lastReply', string>>,
+): FindLines {
+  const hasName = userMessage.match(names) !== null || ownNoun.test(userMessage);
+  if (!isAskedIn(userMessage) || !unnamed.test(userMessage) || hasName) return find;
+  if (ofUser.has(shapeOf(userMessage))) return find;
+  const own = new Set(topicTerms(character.name));
+  const triggers = lineSaid(lines, lastReply)?.asks ?? [];
+  const named = [before, lastReply, ...triggers].flatMap((text) => text.match(names) ?? []);
+  if (named.every((name) => own.has(topicTerms(name)[0] ?? name))) return find;
+  const spokenOf = new Set(
+    topicTerms([...named, before, ...triggers].join(' ')).filter((term) => !weakTopics.has(term)),
+  );
+  return (text) =>
+    find(text).filter(({ pair }) =>
+      topicTerms(`${pair.asks.join(' ')} ${pair.reply}`).some((term) => spokenOf.has(term)),
+    );
+}
