@@ -78,7 +78,7 @@ async function* oneAttempt(
     talk.cost = cost;
     options.onCost?.(sum(before, cost));
   };
-  // Words heard before are told by the correction, too.
+  // The correction knows the words that were heard before.
   const { heard: _heard, ...again } = options;
   for await (const part of agent.reply(
     isFirst ? history : [...history, ...correctionOf(agent.character, talk.violation, talk.told)],

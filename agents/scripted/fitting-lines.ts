@@ -3,7 +3,7 @@ import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms, weakTopics } from '../retrieval/words.ts';
-import { actsOf, type HeardAct } from './acts.ts';
+import { actsOf, type HeardAct } from './acts/acts.ts';
 import { isAskedIn } from '../retrieval/parts.ts';
 import { isMeant, isModern, lineSaid, refers } from './follow-up.ts';
 import {

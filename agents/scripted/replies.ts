@@ -12,9 +12,9 @@ import {
   isSympathy,
   whoAsks,
   type HeardAct,
-} from './acts.ts';
-import type { Act } from './act-network.ts';
-import { arithmeticIn } from './arithmetic.ts';
+} from './acts/acts.ts';
+import type { Act } from './acts/act-network.ts';
+import { arithmeticIn } from './acts/arithmetic.ts';
 import { isAskedIn } from '../retrieval/parts.ts';
 import {
   followUpLine,

@@ -1,5 +1,5 @@
 import type { FollowUpKind } from '../../characters/card.ts';
-import type { Act } from './act-network.ts';
+import type { Act } from './acts/act-network.ts';
 import type { Shape, YesOrNo } from './shapes.ts';
 import { chineseLines } from './stock-lines-chinese.ts';
 import { englishLines } from './stock-lines-english.ts';

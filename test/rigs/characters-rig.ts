@@ -5,9 +5,6 @@ import { fakeEngines } from '../fakes/engines.ts';
 import { serve } from './serve-rig.ts';
 import { testFolder } from '../fakes/test-folder.ts';
 
-const folder = testFolder();
-let folders = 0;
-
 /** A pack as returned by the server. */
 export interface Told {
   readonly card: Card;
@@ -21,7 +18,7 @@ export async function serveCharacters(
   dataDir?: string,
   flags: Record<string, string> = {},
 ) {
-  const home = dataDir ?? path.join(folder, String((folders += 1)));
+  const home = dataDir ?? path.join(testFolder(), 'data');
   const server = await serve({ engines, flags: { ...flags, dataDir: home } });
   const ask = (place: string, options: RequestInit = {}): Promise<Response> => fetch(`${server.url}${place}`, options);
   const sendJson = (method: string, place: string, body: unknown, headers: Record<string, string> = {}) =>

@@ -10,12 +10,9 @@ import { fakeVad } from '../fakes/vad.ts';
 import { serve } from './serve-rig.ts';
 import { testFolder } from '../fakes/test-folder.ts';
 
-const folder = testFolder();
-let files = 0;
-
 /** Writes an engines file; returns its path. */
 export async function enginesFile(content: unknown): Promise<string> {
-  const file = path.join(folder, `${(files += 1)}.json`);
+  const file = path.join(testFolder(), 'engines.json');
   await writeFile(file, JSON.stringify(content));
   return file;
 }

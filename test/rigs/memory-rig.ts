@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
-import { afterAll, afterEach } from 'vitest';
+import { afterEachFile, afterEachTest } from '../fakes/cleanups.ts';
 import { openPostgresStore, type PostgresStore } from '../../server/memory/postgres/postgres-store.ts';
 import type { Copyable } from '../../server/memory/store/copied.ts';
 import { operations, type ArgsOf, type AsyncStore, type ResultOf } from '../../server/memory/store/operations.ts';
@@ -13,7 +13,7 @@ import type { serve } from './serve-rig.ts';
 
 const folders: string[] = [];
 const stores: MemoryStore[] = [];
-afterEach(() => {
+afterEachTest(() => {
   for (const store of stores.splice(0)) store.close();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
@@ -55,10 +55,15 @@ export function besides(store: MemoryStore): TestStore {
 let server: Promise<TestPostgres> | undefined;
 let databases = 0;
 const opened: PostgresStore[] = [];
-afterEach(async () => {
+afterEachTest(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
 });
-afterAll(async () => (await server)?.stop());
+afterEachFile(async () => {
+  const one = await server;
+  server = undefined;
+  shared.clear();
+  await one?.stop();
+});
 
 /** The PostgreSQL of a test file, started for the first test that needs it. */
 export function postgres(): Promise<TestPostgres> {
@@ -71,7 +76,11 @@ export async function newDatabase(): Promise<string> {
 }
 
 let keyStore: ReturnType<typeof startRedis> | undefined;
-afterAll(async () => (await keyStore)?.kill());
+afterEachFile(async () => {
+  const one = await keyStore;
+  keyStore = undefined;
+  await one?.kill();
+});
 
 /** The Redis for the keys of a test file, started for the first test that needs it. It keeps what it has. */
 export async function newKeyStore(): Promise<string> {

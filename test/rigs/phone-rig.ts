@@ -1,6 +1,7 @@
 import type { ServerEvent } from '../../server/protocol/server-events.ts';
 import { on, once } from 'node:events';
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
+import { afterEachTest } from '../fakes/cleanups.ts';
 import { WebSocket } from 'ws';
 import { MediaStream, telephoneSession } from '../../server/transports/phone/media-stream.ts';
 import type { TwilioCommand } from '../../server/transports/phone/messages.ts';
@@ -147,7 +148,7 @@ export function call(
 type Json = Record<string, any>;
 
 const open: WebSocket[] = [];
-afterEach(() => {
+afterEachTest(() => {
   for (const socket of open.splice(0)) socket.close();
 });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterEach } from 'vitest';
+import { afterEachTest } from '../fakes/cleanups.ts';
 import { WebSocket, type ClientOptions } from 'ws';
 import { loadCharacters } from '../../characters/character.ts';
 import { readConfig } from '../../server/config/config.ts';
@@ -20,7 +20,7 @@ export const characters = new Map((await loadCharacters(builtInCharacters)).map(
 
 const open: { close(): Promise<unknown> }[] = [];
 
-afterEach(async () => {
+afterEachTest(async () => {
   await Promise.all(open.splice(0).map((app) => app.close()));
 });
 

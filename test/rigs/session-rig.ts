@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest';
+import { afterEachTest } from '../fakes/cleanups.ts';
 import type { Section } from '../../characters/scene.ts';
 import type { Speaker } from '../../server/session/contract/item.ts';
 import type { SessionCommand, SessionEvent } from '../../server/session/contract/events.ts';
@@ -15,7 +15,7 @@ import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { fakeVad, silence, tone } from '../fakes/vad.ts';
 
 const open: { close(): void }[] = [];
-afterEach(() => open.splice(0).forEach((rig) => rig.close()));
+afterEachTest(() => open.splice(0).forEach((rig) => rig.close()));
 
 export const defaultSettings: SessionSettings = {
   scene: '',

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
+import { afterEachTest } from '../fakes/cleanups.ts';
 import {
   MediaStreamTrack,
   RtpHeader,
@@ -23,7 +24,7 @@ export const callsPath = '/v1/realtime/calls';
 
 const open: { close(): Promise<void> }[] = [];
 
-afterEach(async () => {
+afterEachTest(async () => {
   await Promise.all(open.splice(0).map((caller) => caller.close()));
 });
 

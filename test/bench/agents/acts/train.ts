@@ -8,7 +8,7 @@ import {
   size,
   type Act,
   type ActWeights,
-} from '../../../../agents/scripted/act-network.ts';
+} from '../../../../agents/scripted/acts/act-network.ts';
 import { partsOf } from '../../../../agents/retrieval/parts.ts';
 
 /**

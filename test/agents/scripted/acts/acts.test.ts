@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { actsOf, nameIn } from '../../../agents/scripted/acts.ts';
-import type { Act } from '../../../agents/scripted/act-network.ts';
-import { arithmeticIn } from '../../../agents/scripted/arithmetic.ts';
-import { pronounIn } from '../../../agents/scripted/follow-up.ts';
+import { actsOf, nameIn } from '../../../../agents/scripted/acts/acts.ts';
+import type { Act } from '../../../../agents/scripted/acts/act-network.ts';
+import { arithmeticIn } from '../../../../agents/scripted/acts/arithmetic.ts';
+import { pronounIn } from '../../../../agents/scripted/follow-up.ts';
 
 const spoken: readonly (readonly [Act, ...string[]])[] = [
   [

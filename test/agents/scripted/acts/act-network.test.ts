@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { recognizeAct } from '../../../agents/scripted/act-network.ts';
-import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
-import { replyParts, smallCharacter, wordsOf } from '../actor/stand-ins.ts';
+import { recognizeAct } from '../../../../agents/scripted/acts/act-network.ts';
+import { scriptedAgent } from '../../../../agents/scripted/scripted.ts';
+import { replyParts, smallCharacter, wordsOf } from '../../actor/stand-ins.ts';
 
 const martha = smallCharacter();
 
