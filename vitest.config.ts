@@ -5,8 +5,6 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/setup.ts'],
-    // Loading the modules anew for each file took a quarter of the time. What fakes and rigs open, `fakes/cleanups.ts` closes.
-    isolate: false,
     // Guards against hanging; no test asserts how fast the machine is. Several take 29 s when all run on two slow processors.
     testTimeout: 90_000,
     hookTimeout: 90_000,

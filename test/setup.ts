@@ -1,7 +1,7 @@
 import { afterAll, afterEach, vi } from 'vitest';
 import { closeAll } from './fakes/cleanups.ts';
 
-// Runs before every file of tests. Several files share a process and its modules (`vitest.config.ts`), so that each leaves
+// Runs before every file of tests. With `npm run test:fast`, several files share a process and its modules, so that each leaves
 // the time, the environment and the globals as it found them.
 afterEach(() => closeAll('test'));
 afterAll(async () => {

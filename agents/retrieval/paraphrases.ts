@@ -11,7 +11,7 @@ how are you | how are you doing | how is it going | how have you been | how have
 who are you | what is your name | and who might you be | who am i talking to | who am i speaking to | introduce yourself | tell me about yourself | tell me who you are | what are you called | who is this
 what do you do | what is your job | what do you do for a living | what is your profession | what is your occupation | what exactly is it that you do
 what is your daily life like | what do you do all day | describe your day | describe a normal day | what is a normal day like for you | how do you spend your days
-where do you live | where is your home | what is your address
+where do you live | where is your home | what is your address | where is your house | where is your flat | where is your apartment | where are you living now
 where are we | where are we right now | what is this place | where am i | where are you right now | where are you now | where is this | where do we meet
 where are you from | where do you come from | where did you grow up | where were you born | what country are you from
 how old are you | what is your age | when were you born | when is your birthday
@@ -24,7 +24,7 @@ what is your favourite food | what do you like to eat | what kind of food do you
 how is the weather | what is the weather like | what is the weather like over there | nice weather today | it is raining | it is cold outside | it is hot today | is it raining
 what music do you like | do you like music | which music do you listen to | what kind of music do you enjoy
 do you like reading | do you like books | what is your favourite book | what books do you read | do you read | what are you reading
-what do you do for fun | what are your hobbies | do you have any hobbies | what do you do in your free time | what do you do in your spare time | what do you enjoy doing
+what do you do for fun | what are your hobbies | do you have any hobbies | what do you do in your free time | what do you do in your spare time | what do you enjoy doing | what is your favourite thing to do | what do you like to do
 do you like animals | do you have a pet | do you have any pets | do you like dogs or cats | what is your favourite animal
 who is your best friend | do you have friends | do you have any friends | who are your friends
 can we be friends | will you be my friend | do you like me | i want to be your friend

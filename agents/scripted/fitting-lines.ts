@@ -2,9 +2,8 @@ import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
-import { isFrame, searchTerms, topicTerms, weakTopics } from '../retrieval/words.ts';
+import { isFrame, searchTerms, topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import { actsOf, type HeardAct } from './acts/acts.ts';
-import { isAskedIn } from '../retrieval/parts.ts';
 import { isMeant, isModern, lineSaid, refers } from './follow-up.ts';
 import {
   hitsOf,
@@ -161,7 +160,8 @@ export function continuedLine(now: Situated): DialoguePair | undefined {
     .map(({ pair }) => {
       const asked = new Set(searchTerms(pair.asks.join(' ')));
       const said = new Set(searchTerms(pair.reply));
-      const isWhole = own.every((term) => asked.has(term) || said.has(term));
+      const isAsked = own.length === 0 || own.some((term) => asked.has(term));
+      const isWhole = isAsked && own.every((term) => asked.has(term) || said.has(term));
       const shared =
         [...context].filter((term) => asked.has(term)).length + own.filter((term) => asked.has(term)).length;
       const shape = Math.max(...pair.asks.map((ask) => kinship(userMessage, ask)));

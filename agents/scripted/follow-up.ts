@@ -28,7 +28,7 @@ export function pronounIn(userMessage: string): string | undefined {
 }
 
 const modern =
-  /\b(?:smartphones?|cell ?phones?|mobile phones?|iphones?|ipads?|laptops?|computers?|internet|web ?sites?|wi-?fi|online|email|e-mail|google|youtube|tiktok|instagram|facebook|twitter|netflix|television|tv|videos?|video games?|playstation|minecraft|aeroplanes?|airplanes?|planes?|helicopters?|rockets?|astronauts?|cars?|microwaves?|fridges?|refrigerators?|robots?|chatgpt|artificial intelligence|apps?|selfies?|podcasts?|spotify|cartoons?|(?:crime |tv )?shows|movies?|films?|bitcoin|super bowl|basketball|brexit|credit cards?|nuclear|electric cars?|satellites?|emails?)\b|手机|电脑|互联网|上网|网络|微信|视频|电视|动画片|电影|飞机|汽车|火箭|机器人|人工智能|游戏机|冰箱|微波炉|直播/iu;
+  /\b(?:smartphones?|cell ?phones?|mobile phones?|iphones?|ipads?|laptops?|computers?|internet|web ?sites?|wi-?fi|online|email|e-mail|google|youtube|tiktok|instagram|facebook|twitter|netflix|television|tv|videos?|video games?|playstation|minecraft|aeroplanes?|airplanes?|planes?|helicopters?|rockets?|astronauts?|cars?|motor ?(?:bikes?|cycles?)|scooters?|lorry|lorries|tractors?|tablets?|drones?|e-?books?|headphones|hair ?dryers?|dishwashers?|washing machines?|vacuum cleaners?|air conditioning|antibiotics?|penicillin|plastic|passwords?|emojis?|hashtags?|memes?|(?:text|voice) messages?|texting|video calls?|traffic lights?|remote controls?|power ?points?|usb|bluetooth|touch ?screens?|microwaves?|fridges?|refrigerators?|robots?|chatgpt|artificial intelligence|apps?|selfies?|podcasts?|spotify|cartoons?|(?:crime |tv )?shows|movies?|films?|bitcoin|super bowl|basketball|brexit|credit cards?|nuclear|electric cars?|satellites?|emails?)\b|手机|电脑|互联网|上网|网络|微信|视频|电视|动画片|电影|飞机|汽车|火箭|机器人|人工智能|游戏机|冰箱|微波炉|直播|摩托|地铁|高铁|卫星|洗衣机|空调|微博|抖音|短信|充电|电动车|快递|塑料|信用卡|机场|火车站|拖拉机|吸尘器|密码|二维码|网购/iu;
 /** Things that a character who knows of nothing after this year does not know. */
 const inventions: readonly (readonly [year: number, RegExp])[] = [
   [1900, modern],
@@ -73,7 +73,8 @@ const thirdPerson =
   /\b(?:he|him|she|they|them|her(?=\W*$| (?:at|in|on|to|with|of|as|now|then|again|really|still|too)\b))\b/iu;
 /** "And your brother, do you see him?" says itself whom it means. */
 const hasOwnNoun = /\b(?:your|my|our|the|that|this|an?) \p{L}+\b.*\b(?:he|him|she|her|they|them)\b/iu;
-const fullNames = /(?<=[\p{Ll},] )\p{Lu}[\p{Ll}'’]+(?: \p{Lu}[\p{Ll}'’]+)*/gu;
+/** Names of places follow a preposition. */
+const fullNames = /(?<=[\p{Ll},] )(?<!\b(?:in|from|to|at|near) )\p{Lu}[\p{Ll}'’]+(?: \p{Lu}[\p{Ll}'’]+)*/gu;
 
 /**
  * Returns a question about "him" or "them" with the name in place of the pronoun: that in the user's last question, else

@@ -1,7 +1,6 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
-import { searchTerms, topicTerms, weakTopics } from '../retrieval/words.ts';
-import { isAskedIn } from '../retrieval/parts.ts';
+import { searchTerms, topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import { alternativesIn, isStated, kinship, measureIn, shapeOf } from './shapes.ts';
 import { isOfOtherSubject } from './subjects.ts';
 
@@ -95,11 +94,17 @@ const nameShare = 0.6;
 /** Factor on the fit of a line about the character's mother to a question about the user's. */
 const ownerShare = 0.4;
 
-/** True if the message says "my" of what the trigger says "your" of, or the other way round. */
+/** True if the message says "my" of what the trigger says "your" of, or the other way round; or if both begin with "my", of different things. */
 function isOfOtherOwner(message: string, ask: string): boolean {
   const [ofUser, ofCharacter] = [ownedIn(message, 'my'), ownedIn(message, 'your')];
   const [askOfUser, askOfCharacter] = [ownedIn(ask, 'my'), ownedIn(ask, 'your')];
-  return ofUser.some((term) => askOfCharacter.includes(term)) || ofCharacter.some((term) => askOfUser.includes(term));
+  const isOfMine = /^my\b/iu.test(message) && /^my\b/iu.test(ask);
+  const isOfAnother = isOfMine && !ofUser.some((term) => askOfUser.includes(term));
+  return (
+    isOfAnother ||
+    ofUser.some((term) => askOfCharacter.includes(term)) ||
+    ofCharacter.some((term) => askOfUser.includes(term))
+  );
 }
 
 function ownedIn(text: string, whose: 'my' | 'your'): string[] {
@@ -186,7 +191,7 @@ export function isAbout({ asks }: DialoguePair, message: string): boolean {
 
 /** "Who is the strongest?": one of many, which a line about all of them does not answer. */
 const superlative =
-  /\b(?:most|best|worst|favou?rite|first|only|(?!guest|forest|interest|honest|rest|west|east|test|priest|harvest)\p{L}{3,}est)\b|最/iu;
+  /\b(?:most|best|worst|favou?rite|first|only|(?!guest|forest|interest|honest|rest|west|east|test|priest|harvest)\p{L}{3,}est)\b|最(?!怕|喜欢|爱|讨厌|恨|想)/iu;
 
 /** True unless the message asks for the one of many that stands out, and the line names none. */
 export function singlesOut({ asks, reply }: DialoguePair, message: string): boolean {

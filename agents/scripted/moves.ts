@@ -1,9 +1,8 @@
 import type { DialoguePair, FollowUpKind } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
-import { languageOf, searchTerms, topicTerms, weakTopics } from '../retrieval/words.ts';
+import { languageOf, searchTerms, topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import { chooseLine, isSameLine } from '../retrieval/choice.ts';
-import { isAskedIn } from '../retrieval/parts.ts';
 import { followUpKind, isModern, lineSaid, pronounIn } from './follow-up.ts';
 import { topicOf } from './line-search.ts';
 import { isStated, ofOneView, shapeOf, yesOrNoOf, type Shape } from './shapes.ts';

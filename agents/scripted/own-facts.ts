@@ -1,8 +1,7 @@
 import { factsIn, sentencesOf } from '../memory/facts.ts';
 import type { Message } from '../chat.ts';
-import { isFrame, searchTerms } from '../retrieval/words.ts';
+import { isFrame, searchTerms, isAskedIn } from '../retrieval/words.ts';
 import { nameIn } from './acts/acts.ts';
-import { isAskedIn } from '../retrieval/parts.ts';
 
 /** User messages that are searched for facts, the latest. */
 const mostMessages = 100;

@@ -1,5 +1,5 @@
 import { isSameLine } from '../retrieval/choice.ts';
-import { topicTerms, weakTopics } from '../retrieval/words.ts';
+import { topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import {
   actsOf,
   asksForName,
@@ -15,7 +15,6 @@ import {
 } from './acts/acts.ts';
 import type { Act } from './acts/act-network.ts';
 import { arithmeticIn } from './acts/arithmetic.ts';
-import { isAskedIn } from '../retrieval/parts.ts';
 import {
   followUpLine,
   lineSaid,

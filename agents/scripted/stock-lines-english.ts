@@ -181,7 +181,7 @@ export const englishLines: StockLines = {
     ],
     self: [
       'I hear you. Tell me more, if you like.',
-      'I am glad that you tell me. Go on.',
+      'I hear what you say. Go on.',
       'That I did not know of you. How did it come about?',
       'So that is how things are with you. What more is there to it?',
       'And how is that for you?',

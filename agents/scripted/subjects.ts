@@ -1,8 +1,7 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { FindLines } from '../retrieval/line-index.ts';
-import { isAskedIn } from '../retrieval/parts.ts';
-import { topicTerms, weakTopics } from '../retrieval/words.ts';
+import { topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import { shapeOf, type Shape } from './shapes.ts';
 import { lineSaid } from './follow-up.ts';
 
@@ -14,7 +13,7 @@ const auxiliary = String.raw`(?:do|does|did|is|are|was|were|has|have|had|can|cou
 const interrogative = String.raw`(?:what|who|whom|whose|which|where|when|why|how)`;
 /** Question word, auxiliary and subject: "How long |has| |he| served you?" */
 const asked = new RegExp(
-  String.raw`${lead}(?:(?:in|at|on|to|from|with|for|by) )?(?:${interrogative}(?: (?!${auxiliary}\b)[\p{L}'’]+){0,3}? )?${auxiliary} (?:not )?(\p{L}+['’]?\p{L}*)`,
+  String.raw`${lead}(?:(?:in|at|on|to|from|with|for|by) )?(?:${interrogative}(?: (?!${auxiliary}\b)[\p{L}'’]+){0,3}? )?(${auxiliary}) (?:not )?(\p{L}+['’]?\p{L}*)`,
   'iu',
 );
 const contracted = new RegExp(String.raw`${lead}${interrogative}['’](?:s|re|d) (\p{L}+['’]?\p{L}*)`, 'iu');
@@ -28,7 +27,10 @@ const empty = /^(?:your|it|this|that|there|these|those|the|an?|any|some|one|no|n
 
 /** Returns the person of an English question's subject; undefined if it has none, or one that says nothing ("it"). */
 function subjectOf(question: string): Subject | undefined {
-  const [, word = ''] = contracted.exec(question) ?? asked.exec(question) ?? [];
+  const [, ofShort] = contracted.exec(question) ?? [];
+  const [, verb = 'is', word = ''] = ofShort === undefined ? (asked.exec(question) ?? []) : [question, 'is', ofShort];
+  // "How is your day?" asks of the character, "What does your wife want?" does not.
+  if (/^your$/iu.test(word) && !/^(?:is|are|was|were)/iu.test(verb)) return 'named';
   if (word === '' || empty.test(word)) return undefined;
   return persons.find(([, wording]) => wording.test(word))?.[0] ?? 'named';
 }
@@ -39,17 +41,34 @@ const ofUser: ReadonlySet<Shape> = new Set(['request', 'leave', 'advice', 'urge'
 const wereYou = /\bwere(?:n['’]t)? you\b|^how \p{L}+ were you\b/iu;
 const areYou = /\bare(?:n['’]t)? you\b/iu;
 
+/** "What does your wife think?" is not answered by what she is like. */
+const ofOthersMind =
+  /^\W*(?:and |but )?what (?:does|did|do|would|will) (?!you\b|i\b).*\b(think|say|want|know|feel|call)\b/iu;
+/** Chinese: a trigger whose subject is somebody with a name: "猪八戒最怕什么？" */
+const ofNamedInChinese = /^(?![你我谁哪什怎为给讲说请])\p{Script=Han}{2,3}(?:最|怕|爱|喜欢|为什么|怎么|现在|会|能|有)/u;
 const ofUserSelf = /\bi am\b|\bam i\b|\bmy age\b/iu;
 
 /** True if a question is about others or another time, and the trigger of a line is about the character now. */
 export function isOfOtherSubject(question: string, trigger: string): boolean {
-  if (/\p{Script=Han}/u.test(question)) return ofThird.test(question) && !ofThird.test(trigger) && /你/u.test(trigger);
+  return /\p{Script=Han}/u.test(question)
+    ? isOfOtherInChinese(question, trigger)
+    : isOfOtherInEnglish(question, trigger);
+}
+
+function isOfOtherInChinese(question: string, trigger: string): boolean {
+  if (/^你(?!们)/u.test(question)) return !trigger.includes('你') && ofNamedInChinese.test(trigger);
+  return ofThird.test(question) && !ofThird.test(trigger) && trigger.includes('你');
+}
+
+function isOfOtherInEnglish(question: string, trigger: string): boolean {
+  const [, verb] = ofOthersMind.exec(question) ?? [];
+  if (verb !== undefined && !new RegExp(String.raw`\b${verb}`, 'iu').test(trigger)) return true;
   if (wereYou.test(question) && areYou.test(trigger) && !wereYou.test(trigger)) return true;
   const [subject, other] = [subjectOf(question), subjectOf(trigger)];
+  if (subject !== 'you')
+    return (subject === 'third' || subject === 'named') && other === 'you' && !/\byou\b/iu.test(question);
   const isOfNumber = other !== undefined && other !== 'you' && shapeOf(question) === 'number';
-  if (subject === 'you')
-    return other === 'user' || isOfNumber || (ofUserSelf.test(trigger) && !ofUserSelf.test(question));
-  return (subject === 'third' || subject === 'named') && other === 'you' && !/\byou\b/iu.test(question);
+  return other === 'user' || isOfNumber || (ofUserSelf.test(trigger) && !ofUserSelf.test(question));
 }
 
 /** A third person, or two, of whom a question asks without a name. */

@@ -1,8 +1,8 @@
 import { recognizeAct, type Act } from './act-network.ts';
+import { isAskedIn, partsOf, type Part } from '../../retrieval/words.ts';
 import { arithmeticIn } from './arithmetic.ts';
 import { chineseForms } from './forms-chinese.ts';
 import { englishForms, type Form } from './forms.ts';
-import { isAskedIn, partsOf, type Part } from '../../retrieval/parts.ts';
 
 /** Acts that end or interrupt the talk: they count at any position in the message. */
 const closing: ReadonlySet<Act> = new Set(['stop', 'goodbye', 'good-night']);

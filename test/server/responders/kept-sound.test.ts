@@ -174,15 +174,15 @@ describe('the sound of phrases that is kept', () => {
       },
     };
     const engines = { responderFor: () => speaking as unknown as Responder };
-    const { reply } = soundKept(engines, new Journal(log as unknown as SessionLog)).responderFor({} as Character);
+    const kept = soundKept(engines, new Journal(log as unknown as SessionLog)).responderFor({} as Character);
     const confirmed = Promise.withResolvers<void>();
-    await Array.fromAsync(reply([], { confirmed: confirmed.promise } as ReplyOptions));
+    await Array.fromAsync(kept.reply([], { confirmed: confirmed.promise } as ReplyOptions));
     await others();
     expect(lines).toEqual([]);
     confirmed.resolve();
     await others();
     expect(lines).toMatchObject([{ type: 'sound', text: 'One two.' }]);
-    await Array.fromAsync(reply([], {} as ReplyOptions));
+    await Array.fromAsync(kept.reply([], {} as ReplyOptions));
     expect(lines).toHaveLength(2);
   });
 });

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { partsOf } from '../../../../agents/retrieval/words.ts';
 import path from 'node:path';
 import {
   acts,
@@ -9,7 +10,6 @@ import {
   type Act,
   type ActWeights,
 } from '../../../../agents/scripted/acts/act-network.ts';
-import { partsOf } from '../../../../agents/retrieval/parts.ts';
 
 /**
  * Trains the network that recognizes dialogue acts, and measures it on messages left out:
