@@ -186,17 +186,18 @@ class Recording {
   }
 
   async add({ frame, text, words }: SpeechChunk): Promise<void> {
-    if (this.#resampler?.from !== frame.sampleRate)
+    if (this.#resampler?.from !== frame.sampleRate) {
+      // A fallback engine may go on at another rate.
+      await this.#encode(this.#frames.push(this.#lastSamples()));
       this.#resampler = { from: frame.sampleRate, resampler: new Resampler(frame.sampleRate, sampleRate) };
+    }
     const samples = this.#resampler.resampler.push(frame.samples);
     this.#pieces.push({ text, samples: samples.length, ...(words === undefined ? {} : { words }) });
     await this.#encode(this.#frames.push(samples));
   }
 
   async end(): Promise<KeptSound> {
-    const last = this.#resampler?.resampler.flush() ?? new Float32Array();
-    if (last.length > 0) this.#pieces.push({ text: '', samples: last.length });
-    await this.#encode([...this.#frames.push(last), ...this.#frames.flush()]);
+    await this.#encode([...this.#frames.push(this.#lastSamples()), ...this.#frames.flush()]);
     const { delaySamples } = this.#encoder;
     this.close();
     const { text, before } = this.#phrase;
@@ -206,6 +207,13 @@ class Recording {
   close(): void {
     if (!this.#isClosed) this.#encoder.close();
     this.#isClosed = true;
+  }
+
+  /** What the resampler still holds. */
+  #lastSamples(): Float32Array {
+    const last = this.#resampler?.resampler.flush() ?? new Float32Array();
+    if (last.length > 0) this.#pieces.push({ text: '', samples: last.length });
+    return last;
   }
 
   async #encode(frames: ReturnType<OpusFrames['push']>): Promise<void> {

@@ -148,6 +148,21 @@ describe('the sound of phrases that is kept', () => {
     expect(sounds[0]?.pieces.reduce((sum, { samples }) => sum + samples, 0)).toBe(7_200);
   });
 
+  it('bug: lost samples if a fallback engine went on at another rate in the middle of a phrase', async () => {
+    const sounds: KeptSound[] = [];
+    const atRates = async function* (said: AsyncIterable<FeltPhrase>): AsyncIterable<SpeechChunk> {
+      await Array.fromAsync(said);
+      for (const [place, rate] of [44_100, 16_000, 44_100].entries()) {
+        const samples = new Float32Array(rate / 10);
+        yield { text: ['One ', 'two ', 'three.'][place]!, frame: { samples, sampleRate: rate, atMs: place * 100 } };
+      }
+    };
+    await Array.fromAsync(
+      keepingSound(atRates, { ...unrepeatable, keepSound: (one) => sounds.push(one) })(saying('One two three.')),
+    );
+    expect(sounds[0]?.pieces.reduce((sum, { samples }) => sum + samples, 0)).toBe(7_200);
+  });
+
   it('of phrases that are repeatable is not kept, and a failing engine fails as before', async () => {
     const kept: KeptSound[] = [];
     const options = { isRepeatable: () => true, keepSound: (one: KeptSound) => kept.push(one) };
