@@ -6,7 +6,7 @@ import { evasion } from '../scripted/moves.ts';
 import type { ContentJudge } from './content-judge.ts';
 import type { ContentCategory } from './content-words.ts';
 
-/** Side that was kept back: words of the user, or of the character. The words themselves go nowhere. */
+/** Report that words of the user or of the character were kept back. The words themselves go nowhere. */
 export interface KeptBack {
   readonly side: 'user' | 'character';
   readonly category: ContentCategory;

@@ -2,7 +2,6 @@ import type { DialoguePair, FollowUpKind } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import { isSameLine } from '../retrieval/choice.ts';
 import { searchTerms, topicTerms, weakTopics } from '../retrieval/words.ts';
-
 import { shapeOf, type Shape } from './shapes.ts';
 
 /** Longest question that is read as a follow-up. */

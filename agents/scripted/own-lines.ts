@@ -3,7 +3,6 @@ import type { Character } from '../../characters/character.ts';
 import { oncePer } from '../once-per.ts';
 import { indexLines } from '../retrieval/line-index.ts';
 import { topicTerms, weakTopics } from '../retrieval/words.ts';
-
 import { inFirstPerson, sentences, toListener, upperFirst } from './first-person.ts';
 
 /** A pack with as many lines speaks for itself: nothing is derived from its card. */

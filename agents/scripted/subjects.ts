@@ -1,9 +1,10 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { FindLines } from '../retrieval/line-index.ts';
+import { oncePer } from '../once-per.ts';
 import { topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import { shapeOf, type Shape } from './shapes.ts';
-import { lineSaid } from './follow-up.ts';
+import { lineSaid, longestFollowUp } from './follow-up.ts';
 
 /** Person of a question's subject: the character, the user, a third person, or somebody or something that it names. */
 type Subject = 'you' | 'user' | 'third' | 'named';
@@ -48,8 +49,12 @@ const ofOthersMind =
 const ofNamedInChinese = /^(?![你我谁哪什怎为给讲说请])\p{Script=Han}{2,3}(?:最|怕|爱|喜欢|为什么|怎么|现在|会|能|有)/u;
 const ofUserSelf = /\bi am\b|\bam i\b|\bmy age\b/iu;
 
+/** Longest question whose subject is looked for: these patterns take the square of its length. */
+const longestQuestion = 200;
+
 /** True if a question is about others or another time, and the trigger of a line is about the character now. */
 export function isOfOtherSubject(question: string, trigger: string): boolean {
+  if (question.length > longestQuestion) return false;
   return /\p{Script=Han}/u.test(question)
     ? isOfOtherInChinese(question, trigger)
     : isOfOtherInEnglish(question, trigger);
@@ -84,6 +89,7 @@ export function amongSamePersons(
   { find, lines, character }: { find: FindLines; lines: readonly DialoguePair[]; character: Character },
   { userMessage, before, lastReply }: Readonly<Record<'userMessage' | 'before' | 'lastReply', string>>,
 ): FindLines {
+  if (userMessage.length > longestFollowUp) return find;
   const hasName = userMessage.match(names) !== null || ownNoun.test(userMessage);
   if (!isAskedIn(userMessage) || !unnamed.test(userMessage) || hasName) return find;
   if (ofUser.has(shapeOf(userMessage))) return find;
@@ -94,8 +100,8 @@ export function amongSamePersons(
   const spokenOf = new Set(
     topicTerms([...named, before, ...triggers].join(' ')).filter((term) => !weakTopics.has(term)),
   );
-  return (text) =>
-    find(text).filter(({ pair }) =>
-      topicTerms(`${pair.asks.join(' ')} ${pair.reply}`).some((term) => spokenOf.has(term)),
-    );
+  const isOfThem = oncePer(({ asks, reply }: DialoguePair) =>
+    topicTerms(`${asks.join(' ')} ${reply}`).some((term) => spokenOf.has(term)),
+  );
+  return (text) => find(text).filter(({ pair }) => isOfThem(pair));
 }

@@ -209,7 +209,7 @@ class Recording {
     this.#isClosed = true;
   }
 
-  /** What the resampler still holds. */
+  /** Samples that the resampler still holds. */
   #lastSamples(): Float32Array {
     const last = this.#resampler?.resampler.flush() ?? new Float32Array();
     if (last.length > 0) this.#pieces.push({ text: '', samples: last.length });

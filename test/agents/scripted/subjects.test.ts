@@ -52,4 +52,8 @@ describe('whom a question is about', () => {
     expect(await lastReply('Tell me about Old Harper.', 'How did he die?')).toBe(lines[4]?.reply);
     expect(await lastReply('Good morning.', 'How did he die?')).toBe(lines[5]?.reply);
   });
+
+  it('bug: a question of 200,000 signs took minutes, the square of its length', () => {
+    expect(isOfOtherSubject(`${'他'.repeat(200_000)}你吗？`, '你好吗？')).toBe(false);
+  });
 });
