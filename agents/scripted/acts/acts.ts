@@ -211,17 +211,21 @@ const addressAtEnd =
 const greetingBefore =
   /^((?:hello|hi|hey|good (?:day|morning|afternoon|evening))(?: (?!i\b|you\b|we\b|it\b)\p{L}+){0,2}?)\s+(?=(?:please )?(?:tell|who|what|where|when|why|how|which|do|does|did|are|is|can|could|would|will|have|may)\b)/iu;
 /** A request whose first words the recognizer missed: "about your best friend". */
-const aboutAlone = /^(?:me )?(?=about (?:your|the)\b[^,.!?]{3,40}[.!]?$)/iu;
+const aboutAlone = /^(?:(?:me|yeah),? )?(?=about (?:your|the)\b[^,.!?]{3,40}[.!]?$)/iu;
+/** A request whose first words the recognizer misheard: "You may tell me about your …", "Evening tell me about …". */
+const beforeTell =
+  /^(?:(?!(?:he|she|it|they|we|who|people|please|not|never|to|did|does|do|can|could|would|will|won['’]t|don['’]t|didn['’]t)\b)[\p{L}'’]+ ){1,2}(?:tell|telling) (?=me about (?:your|the)\b[^,.!?]{3,40}[.!?]?$)/iu;
 
 /**
  * Removes the full stops of titles, an address at the end, the comma before "please", and "Is it true that". Puts a
- * full stop after a greeting, and "tell me" before "about your …".
+ * full stop after a greeting, "tell me" before "about your …", and removes what is misheard before "tell me about".
  */
 export function withoutTitles(userMessage: string): string {
   return userMessage
     .replaceAll(titles, '$1')
     .replace(greetingBefore, '$1. ')
     .replace(aboutAlone, 'tell me ')
+    .replace(beforeTell, 'tell ')
     .replace(address, '$1')
     .replace(addressAtEnd, '$1')
     .replace(/, *(please\W*)$/iu, ' $1')

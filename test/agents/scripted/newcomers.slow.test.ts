@@ -23,6 +23,11 @@ describe('scripted replies to what newcomers say', () => {
     'Good evening tell me about your best friend',
     'hello holmes tell me about your best friend',
     'About your best friend.',
+    'Yeah, about your best friend.',
+    'You may tell me about your best friend.',
+    'And evening tell me about your best friend.',
+    'Evening tell me about your best friend',
+    'I’m telling me about your best friend.',
   ])('a request without marks, or without its first words, was taken for a statement: “%s”', async (heard) => {
     const holmes = packs.find(({ id }) => id === 'sherlock-holmes') ?? martha;
     expect(await answer(holmes, heard)).toBe(await answer(holmes, 'Tell me about your best friend.'));
