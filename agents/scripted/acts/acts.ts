@@ -212,9 +212,12 @@ const greetingBefore =
   /^((?:hello|hi|hey|good (?:day|morning|afternoon|evening))(?: (?!i\b|you\b|we\b|it\b)\p{L}+){0,2}?)\s+(?=(?:please )?(?:tell|who|what|where|when|why|how|which|do|does|did|are|is|can|could|would|will|have|may)\b)/iu;
 /** A request whose first words the recognizer missed: "about your best friend". */
 const aboutAlone = /^(?:(?:me|yeah),? )?(?=about (?:your|the)\b[^,.!?]{3,40}[.!]?$)/iu;
-/** A request whose first words the recognizer misheard: "You may tell me about your …", "Evening tell me about …". */
+/**
+ * A request whose first words the recognizer misheard: "You may tell me about your …", "Evening tell me about …". What
+ * others tell ("My friends tell me …") is none.
+ */
 const beforeTell =
-  /^(?:(?!(?:he|she|it|they|we|who|people|please|not|never|to|did|does|do|can|could|would|will|won['’]t|don['’]t|didn['’]t)\b)[\p{L}'’]+ ){1,2}(?:tell|telling) (?=me about (?:your|the)\b[^,.!?]{3,40}[.!?]?$)/iu;
+  /^(?:(?!(?:he|she|it|they|we|who|people|others|every(?:one|body)|my|our|your|the|these|those|some|many|all|please|not|never|to|did|does|do|can|could|would|will|won['’]t|don['’]t|didn['’]t)\b)[\p{L}'’]+ ){1,2}(?:tell|telling) (?=me about (?:your|the)\b[^,.!?]{3,40}[.!?]?$)/iu;
 
 /**
  * Removes the full stops of titles, an address at the end, the comma before "please", and "Is it true that". Puts a

@@ -33,6 +33,14 @@ describe('scripted replies to what newcomers say', () => {
     expect(await answer(holmes, heard)).toBe(await answer(holmes, 'Tell me about your best friend.'));
   });
 
+  it.each(['My friends tell me about your best friend.', 'Some people tell me about your best friend.'])(
+    'a report of what others tell is no request: “%s”',
+    async (said) => {
+      const holmes = packs.find(({ id }) => id === 'sherlock-holmes') ?? martha;
+      expect(await answer(holmes, said)).not.toBe(await answer(holmes, 'Tell me about your best friend.'));
+    },
+  );
+
   it('a question about “him” is answered by the line about the one who was just named', async () => {
     const coriolanus = packs.find(({ id }) => id === 'coriolanus') ?? martha;
     const likes = await answer(coriolanus, 'What is Aufidius like?');
