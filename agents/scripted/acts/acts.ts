@@ -135,7 +135,7 @@ function isAboutOneself(userMessage: string): boolean {
 }
 
 const nationalities = new Set(
-  'german french english british american chinese japanese spanish italian dutch polish russian indian swedish irish scottish welsh canadian australian mexican korean greek turkish austrian swiss danish norwegian finnish african european asian christian catholic jewish muslim buddhist sorry fine ok okay not just so very here from in at glad happy sad tired going the a an your'.split(
+  'german french english british american chinese japanese spanish italian dutch polish russian indian swedish irish scottish welsh canadian australian mexican korean greek turkish austrian swiss danish norwegian finnish african european asian christian catholic jewish muslim buddhist sorry fine ok okay not just so very here from in at glad happy sad tired going the a an your about back later again when if tomorrow tonight'.split(
     ' ',
   ),
 );

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { nameIn } from '../../../agents/scripted/acts/acts.ts';
 import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
 import { loadCharacters, type Character } from '../../../characters/character.ts';
 import { replyParts, smallCharacter, wordsOf } from '../actor/stand-ins.ts';
@@ -32,6 +33,13 @@ describe('scripted replies to what newcomers say', () => {
     const holmes = packs.find(({ id }) => id === 'sherlock-holmes') ?? martha;
     expect(await answer(holmes, heard)).toBe(await answer(holmes, 'Tell me about your best friend.'));
   });
+
+  it.each(['Call me about your best friend.', 'Please call me back tomorrow.', 'Call me later.'])(
+    'what follows “call me” is no name if it is a word such as “about” or “back”: “%s”',
+    (said) => {
+      expect(nameIn(said)).toBeUndefined();
+    },
+  );
 
   it.each(['My friends tell me about your best friend.', 'Some people tell me about your best friend.'])(
     'a report of what others tell is no request: “%s”',
