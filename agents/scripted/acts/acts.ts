@@ -134,7 +134,7 @@ function isAboutOneself(userMessage: string): boolean {
   );
 }
 
-const nationalities = new Set(
+const neverNames = new Set(
   'german french english british american chinese japanese spanish italian dutch polish russian indian swedish irish scottish welsh canadian australian mexican korean greek turkish austrian swiss danish norwegian finnish african european asian christian catholic jewish muslim buddhist sorry fine ok okay not just so very here from in at glad happy sad tired going the a an your about back later again when if tomorrow tonight'.split(
     ' ',
   ),
@@ -157,7 +157,7 @@ const nameForms: readonly RegExp[] = [
 export function nameIn(userMessage: string): string | undefined {
   for (const form of nameForms) {
     const name = form.exec(userMessage)?.[1];
-    if (name !== undefined && !nationalities.has(name.toLowerCase()))
+    if (name !== undefined && !neverNames.has(name.toLowerCase()))
       return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   }
   return undefined;
