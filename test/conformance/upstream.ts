@@ -65,7 +65,8 @@ export function itSurvivesFaults<Engine>(
       const { engine, upstream } = opened;
       if (upstream === undefined) throw new Error('a fault needs a server');
       const { server, route } = upstream;
-      const sound = await work(engine);
+      const triesToSucceed = care === undefined ? 1 : 3;
+      const sound = await untilInTime(() => work(engine), triesToSucceed);
       expect(sound.error).toBeUndefined();
       const before = server.requests.length;
       server.breaks(fault, { times, route });
@@ -88,9 +89,16 @@ export function itSurvivesFaults<Engine>(
       }
       await expect.poll(() => server.open, soon).toBe(0);
       server.mends();
-      expect(await work(engine)).toEqual(sound);
+      expect(await untilInTime(() => work(engine), triesToSucceed)).toEqual(sound);
     });
   }
+}
+
+/** A busy machine may exceed short timeouts without any fault: a call that timed out may then be tried again. */
+async function untilInTime(call: () => Promise<Outcome>, tries: number): Promise<Outcome> {
+  const outcome = await call();
+  const isLate = outcome.error instanceof EngineError && outcome.error.code === 'ENGINE_TIMEOUT';
+  return isLate && tries > 1 ? untilInTime(call, tries - 1) : outcome;
 }
 
 /** The reason that callers abort with. */

@@ -93,7 +93,10 @@ export function startTalker({ url, turns = Infinity, speaks = false, onEvent }: 
     const counts = [...turn.text.matchAll(/after (\d+)/g)].map(([, others]) => Number(others));
     if (counts.length === 0 || counts.some((others) => others !== count)) faults.misremembered += 1;
     faults.misplacedEvents += turn.created.size;
-    faults.misplacedSamples += Math.abs(turn.samples - answer.split(' ').length * samplesPerWord);
+    const misplaced = turn.samples - answer.split(' ').length * samplesPerWord;
+    faults.misplacedSamples += Math.abs(misplaced);
+    // A fault that comes once in many runs is told whole.
+    if (misplaced !== 0) console.error(`${misplaced} samples misplaced in “${turn.text}”, restarts ${faults.restarts}`);
     count += 1;
     if (isStopping || count >= turns) ended.resolve();
     else say();
