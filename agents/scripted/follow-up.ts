@@ -26,27 +26,44 @@ export function pronounIn(userMessage: string): string | undefined {
   return pronoun !== undefined && isBare ? pronoun : undefined;
 }
 
-const modern =
-  /\b(?:smartphones?|cell ?phones?|mobile phones?|iphones?|ipads?|laptops?|computers?|internet|web ?sites?|wi-?fi|online|email|e-mail|google|youtube|tiktok|instagram|facebook|twitter|netflix|television|tv|videos?|video games?|playstation|minecraft|aeroplanes?|airplanes?|planes?|helicopters?|rockets?|astronauts?|cars?|motor ?(?:bikes?|cycles?)|scooters?|lorry|lorries|tractors?|tablets?|drones?|e-?books?|headphones|hair ?dryers?|dishwashers?|washing machines?|vacuum cleaners?|air conditioning|antibiotics?|penicillin|plastic|passwords?|emojis?|hashtags?|memes?|(?:text|voice) messages?|texting|video calls?|traffic lights?|remote controls?|power ?points?|usb|bluetooth|touch ?screens?|microwaves?|fridges?|refrigerators?|robots?|chatgpt|artificial intelligence|apps?|selfies?|podcasts?|spotify|cartoons?|(?:crime |tv )?shows|movies?|films?|bitcoin|super bowl|basketball|brexit|credit cards?|nuclear|electric cars?|satellites?|emails?)\b|手机|电脑|互联网|上网|网络|微信|视频|电视|动画片|电影|飞机|汽车|火箭|机器人|人工智能|游戏机|冰箱|微波炉|直播|摩托|地铁|高铁|卫星|洗衣机|空调|微博|抖音|短信|充电|电动车|快递|塑料|信用卡|机场|火车站|拖拉机|吸尘器|密码|二维码|网购/iu;
-/** Things that a character who knows of nothing after this year does not know. */
-const inventions: readonly (readonly [year: number, RegExp])[] = [
-  [1900, modern],
-  [1880, /\b(?:tele)?phones?\b|\blight ?bulbs?\b|\bdna\b|电话|电灯/iu],
+/** Things that came into the world about this year: English words, with their plural in -s or -es, and Chinese ones. */
+const inventions: readonly (readonly [year: number, english: string, chinese: string])[] = [
+  [
+    1900,
+    // The telephone and the network.
+    'smart ?phone, cell ?phone, mobile phone, iphone, ipad, laptop, computer, internet, web ?site, web ?page, wi-?fi, online, e-?mail, google, youtube, tiktok, instagram, facebook, twitter, snapchat, whatsapp, wikipedia, reddit, netflix, spotify, podcast, blog, vlog, influencer, streamer, hashtag, meme, emoji, selfie, app, password, text message, voice message, texting, video call, chat ?bot, chat ?gpt, artificial intelligence, ai, bitcoin, crypto(?:currency)?, qr code, ' +
+      // Machines of the house and the street.
+      'robot, drone, tablet, e-?book, headphone, ear ?bud, usb, bluetooth, touch ?screen, remote control, hair ?dryer, dish ?washer, washing machine, vacuum cleaner, microwave, fridge, refrigerator, freezer, toaster, air con(?:ditioning|ditioner)?, power ?point, traffic light, car, motor ?bike, motor ?cycle, scooter, lorr(?:y|ie), truck, taxi, bus, tractor, escalator, skateboard, snowboard, credit card, debit card, cash machine, solar panel, wind turbine, ' +
+      // The air, space and science.
+      'a(?:ero|ir)plane, plane, helicopter, airport, rocket, astronaut, space ?ship, space ?station, moon landing, nasa, satellite, gps, radar, laser, x-?ray, antibiotic, penicillin, nuclear, atom(?:ic)? bomb, big bang, black hole, dna, climate change, global warming, covid, corona ?virus, ' +
+      // Amusements, food and names.
+      "television, tv, radio, video, video game, playstation, xbox, nintendo, minecraft, cartoon, anime, manga, comic book, super ?hero, batman, superman, spider-?man, star wars, harry potter, pokemon, disney, lego, (?:crime |tv )?shows, movie, film, cinema, super bowl, basketball, jazz, rock and roll, hip hop, rap music, heavy metal, electric guitar, taylor swift, beatles, plastic, nylon, t-?shirt, super ?market, shopping mall, hamburger, burger, hot ?dog, fast food, coca-?cola, coke, mcdonald['’]?s, world war, hitler, brexit, electric car, european union, united nations",
+    '手机, 电脑, 互联网, 上网, 网络, 网上, 微信, 视频, 电视, 动画片, 动漫, 漫画, 电影, 飞机, 汽车, 开车, 公交, 出租车, 火箭, 宇航员, 太空, 飞船, 机器人, 人工智能, 游戏机, 打游戏, 电子游戏, 手游, 冰箱, 微波炉, 直播, 主播, 摩托, 地铁, 高铁, 卫星, 导航, 洗衣机, 空调, 微博, 抖音, 小红书, 淘宝, 短信, 充电, 电池, 电动车, 快递, 外卖, 塑料, 信用卡, 机场, 火车站, 拖拉机, 吸尘器, 密码, 二维码, 扫码, 支付宝, 网购, 网红, 综艺, 自拍, 耳机, 收音机, 软件, 编程, 代码, 电梯, 超市, 商场, 可乐, 汉堡, 炸鸡, 薯条, 奶茶, 方便面, 篮球, 世界杯, 滑板, 吉他, 摇滚, 说唱, 演唱会, 疫情, 新冠, 抗生素, 原子弹, 核弹, 坦克',
+  ],
+  [1880, '(?:tele)?phone, light ?bulb, typewriter, dynamite, skyscraper', '电话, 电灯'],
   [
     1830,
-    /\b(?:trains?|railways?|railroads?|locomotives?|telegrams?|telegraphs?|photo(?:graph)?s?|bicycles?|bikes?)\b|火车|照片|自行车|电报/iu,
+    'train, railway, railroad, locomotive, steam ?engine, steam ?ship, telegram, telegraph, photo(?:graph)?, camera, bicycle, bike, dinosaur',
+    '火车, 照片, 拍照, 照相, 相机, 自行车, 电报, 恐龙',
   ],
-  [1350, /\b(?:guns?|cannons?|gunpowder)\b|大炮|枪/iu],
+  [1600, 'telescope, microscope', '望远镜, 显微镜'],
   [
     1550,
-    /\b(?:newspapers?|pistols?|rifles?|coffee|tobacco|cigarettes?|cigars?|potato(?:es)?|chocolate|violins?|pianos?)\b/iu,
+    'newspaper, pistol, rifle, coffee, tobacco, cigarette, cigar, potato, tomato, chocolate, violin, piano',
+    '咖啡, 巧克力, 土豆, 番茄, 西红柿, 玉米, 辣椒, 香烟, 报纸, 钢琴, 小提琴, 眼镜',
   ],
+  [1350, 'gun, cannon, gunpowder', '大炮, 枪'],
 ];
+
+const later = inventions.map(([year, english, chinese]): readonly [year: number, thing: RegExp] => [
+  year,
+  new RegExp(String.raw`\b(?:${english.replaceAll(', ', '|')})(?:e?s)?\b|${chinese.replaceAll(', ', '|')}`, 'iu'),
+]);
 
 /** True if the message names a thing that this character cannot know. */
 export function isModern(userMessage: string, { knowledge }: Character): boolean {
   const { untilYear } = knowledge;
-  return untilYear !== undefined && inventions.some(([year, thing]) => untilYear < year && thing.test(userMessage));
+  return untilYear !== undefined && later.some(([year, thing]) => untilYear < year && thing.test(userMessage));
 }
 
 /** A message, the user message before it, and the reply to that. */

@@ -124,7 +124,7 @@ function received(unanswered: Unanswered, shape: Shape): string {
     return chooseLine(comforts, history);
   if (isReaction(userMessage) && shape === 'remark') return chooseLine(stock.reactions, history);
   const isUnknown =
-    isModern(before, character) ||
+    (isAskedIn(before) && isModern(before, character)) ||
     isMove([...stock.unknownThings, ...stock.yoursToTell, ...stock.shapes.knowing], lastReply);
   if (isUnknown && explains.test(userMessage)) return chooseLine(stock.explained, history);
   const isTale = shape === 'remark' && userMessage.length > shortestTale;

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nameIn } from '../../../agents/scripted/acts/acts.ts';
 import { scriptedAgent } from '../../../agents/scripted/scripted.ts';
+import { stockLines } from '../../../agents/scripted/stock-lines.ts';
 import { loadCharacters, type Character } from '../../../characters/character.ts';
 import { replyParts, smallCharacter, wordsOf } from '../actor/stand-ins.ts';
 
@@ -76,6 +77,24 @@ describe('scripted replies to what newcomers say', () => {
     const unknown = /never heard of|do not know/u;
     expect(await ask('d-artagnan', 'Have you ever taken a train?')).toMatch(unknown);
     expect(await ask('sherlock-holmes', 'Have you ever taken a train?')).not.toMatch(unknown);
+  });
+
+  it.each([
+    ['alice', 'Have you seen Star Wars?'],
+    ['captain-nemo', 'Do you ride a motorcycle?'],
+    ['queen-elizabeth-i', 'Have you heard of global warming?'],
+    ['coriolanus', 'Did you ever look through a telescope?'],
+    ['sun-wukong', '你看过漫画吗？'],
+    ['sun-wukong', '你会骑摩托车吗？'],
+  ])('%s does not claim to know “%s”', async (id, asked) => {
+    const reply = await answer(packs.find((pack) => pack.id === id) ?? martha, asked);
+    expect(reply).toMatch(/never heard of|do not know|没听说过|没听过|头一回|不认得|不知道/u);
+  });
+
+  it('a user who drives a bus and says “It’s an honest job” explains no unknown thing', async () => {
+    const [, reply] = await talk(martha, 'I drive a bus.', 'It’s an honest job.');
+    const explained = [...stockLines('en').explained, ...martha.evasions];
+    expect(explained).not.toContain(reply);
   });
 
   it('a newcomer who names a place of work is greeted by name in Chinese', async () => {
