@@ -95,11 +95,11 @@ export function defaultTurnDetection(turnTaking: TurnTaking): TurnDetection {
 }
 
 /**
- * Returns how much voice over a reply counts as a barge-in if its words are unknown: 560 ms for a character that yields
- * easily, 660 ms for a stubborn one. Any speech over a reply pauses it, and words always interrupt it.
+ * Returns how much voice over a reply counts as a barge-in if its words are unknown: 620 ms for a character that yields
+ * easily, 720 ms for a stubborn one. Any speech over a reply pauses it, and words always interrupt it.
  */
 export function bargeInMs(turnTaking: TurnTaking): number {
-  return Math.round(660 - 100 * turnTaking.interruptibility);
+  return Math.round(720 - 100 * turnTaking.interruptibility);
 }
 
 /**
