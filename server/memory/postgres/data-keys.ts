@@ -108,6 +108,11 @@ export class DataKeys implements Sealer {
     await perform(run(`DELETE FROM data_keys WHERE ${where}`, ...whose));
   }
 
+  faultOf(reason: string): MemoryError {
+    const message = `The key store of the memories cannot be used: ${reason}. Check that the Redis of DRAMATIS_MEMORY_KEYS_URL runs.`;
+    return new MemoryError('memory_unavailable', message, new Gone(reason));
+  }
+
   close(): void {
     this.#redis.disconnect();
   }
@@ -183,9 +188,7 @@ export class DataKeys implements Sealer {
     try {
       return await act(this.#redis);
     } catch (fault) {
-      const reason = fault instanceof Error ? fault.message : String(fault);
-      const message = `The key store of the memories cannot be used: ${reason}. Check that the Redis of DRAMATIS_MEMORY_KEYS_URL runs.`;
-      throw new MemoryError('memory_unavailable', message, new Gone(reason));
+      throw this.faultOf(fault instanceof Error ? fault.message : String(fault));
     }
   }
 }

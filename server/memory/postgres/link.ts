@@ -30,6 +30,8 @@ export interface Sealer {
   seal(query: Query, values: readonly Value[]): Promise<Plain[]>;
   /** Returns the rows without those whose key was erased. */
   open(rows: readonly Row[]): Promise<readonly Row[]>;
+  /** The error of a key store that cannot be used. */
+  faultOf(reason: string): MemoryError;
 }
 
 export interface LinkParts {
@@ -53,6 +55,8 @@ export class Link {
   #isThere = false;
   /** Counts how often it was lost: work begun before that says nothing about the present database. */
   #losses = 0;
+  /** Connections whose work waits for the key store. */
+  readonly #awaitingKeys = new Set<PoolClient>();
   #probing: Promise<void> | undefined;
 
   constructor(parts: LinkParts) {
@@ -129,7 +133,10 @@ export class Link {
     const tooLate = pause(withinMs, undefined, { signal: late.signal, ref: false }).then(
       () => {
         const isBusy = client === undefined && this.#pool.totalCount === mostConnections;
-        throw isBusy ? new Error('all connections are in use') : new Gone(`no answer within ${withinMs} ms`);
+        if (isBusy) throw new Error('all connections are in use');
+        const reason = `no answer within ${withinMs} ms`;
+        const isOfKeys = client !== undefined && this.#awaitingKeys.has(client);
+        throw (isOfKeys ? this.#parts.sealer?.faultOf(reason) : undefined) ?? new Gone(reason);
       },
       () => new Promise<never>(() => undefined),
     );
@@ -174,9 +181,20 @@ export class Link {
     let place = 0;
     const text = statement.sql.replaceAll('?', () => `$${(place += 1)}`);
     const query: Query = async (sql, given) => (await client.query<Record<string, unknown>>(sql, [...given])).rows;
-    const values = (await sealer?.seal(query, statement.values)) ?? statement.values.map(plainOf);
+    const sealed = sealer && (await this.#withKeys(client, sealer.seal(query, statement.values)));
+    const values = sealed ?? statement.values.map(plainOf);
     const { rows, rowCount } = await client.query<Record<string, unknown>>(text, values.map(storable));
-    return { rows: (await sealer?.open(rows)) ?? rows, count: rowCount ?? 0 };
+    return { rows: sealer ? await this.#withKeys(client, sealer.open(rows)) : rows, count: rowCount ?? 0 };
+  }
+
+  /** Notes which of the two databases is waited for: an operator who is told of the wrong one looks there. */
+  async #withKeys<Result>(client: PoolClient, sealing: Promise<Result>): Promise<Result> {
+    this.#awaitingKeys.add(client);
+    try {
+      return await sealing;
+    } finally {
+      this.#awaitingKeys.delete(client);
+    }
   }
 
   #lose(fault: unknown): void {

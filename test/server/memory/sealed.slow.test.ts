@@ -223,6 +223,15 @@ describe.skipIf(!hasPostgres || !hasRedis)('a key store', () => {
     await expect(store.within((perform) => perform(migrate(older)))).rejects.toThrow('written by a newer Dramatis');
   });
 
+  it('bug: a key store that hung was told as a fault of PostgreSQL', async () => {
+    const redis = await start('--appendonly', 'yes');
+    const store = await open(await newDatabase(), redis.url);
+    await store.keepState(bond, { name: 'feelings', value: '{}', at: 3 });
+    redis.signal('SIGSTOP');
+    await expect(store.states(bob, ['alice'])).rejects.toThrow(/key store .* no answer within 500 ms/u);
+    await store.close();
+  });
+
   it('that is away delays no conversation; what was said is stored when it is back', async () => {
     const redis = await start('--appendonly', 'yes');
     const flags = { memory: true, postgresUrl: await newDatabase(), memoryKeysUrl: redis.url };
