@@ -5,7 +5,7 @@ import { createVadHysteresis } from '../../../voices/dsp/vad-hysteresis.ts';
 import { openSilero } from '../../../voices/vads/silero.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
-/** A stretch of real speech with a little silence around it, 24 kHz mono. */
+/** A stretch of real speech with at most 250 ms of the silence around it, 24 kHz mono. */
 export interface SpokenClip {
   readonly name: string;
   readonly samples: Float32Array;
@@ -46,11 +46,15 @@ export async function utterances(
     const windows = new Rechunker(vad.windowSamples).push(low.samples);
     const probabilities = await Promise.all(windows.map((window) => stream.score(window)));
     stream.close();
-    for (const { startMs, endMs } of speechRuns(probabilities, joinMs)) {
+    const runs = speechRuns(probabilities, joinMs);
+    for (const [place, { startMs, endMs }] of runs.entries()) {
       if (endMs - startMs < options.minMs || endMs - startMs > options.maxMs) continue;
       const at = (ms: number): number => Math.round((ms * rate) / 1000);
-      const samples = high.samples.slice(Math.max(0, at(startMs - aroundMs)), at(endMs + aroundMs));
-      const leadMs = Math.min(startMs, aroundMs);
+      // With more than half of the pause, a clip may end with the beginning of what follows.
+      const [before, after] = [runs[place - 1], runs[place + 1]];
+      const leadMs = Math.min(aroundMs, before === undefined ? startMs : (startMs - before.endMs) / 2);
+      const tailMs = Math.min(aroundMs, after === undefined ? aroundMs : (after.startMs - endMs) / 2);
+      const samples = high.samples.slice(at(startMs - leadMs), at(endMs + tailMs));
       clips.push({ name: `${name}@${(startMs / 1000).toFixed(1)}`, samples, leadMs, speechMs: endMs - startMs });
     }
   }
