@@ -29,23 +29,27 @@ export function pronounIn(userMessage: string): string | undefined {
 /** Things that came into the world about this year: English words, with their plural in -s or -es, and Chinese ones. */
 const inventions: readonly (readonly [year: number, english: string, chinese: string])[] = [
   [
+    1995,
+    'smart ?phone, cell ?phone, mobile phone, iphone, ipad, internet, web ?site, web ?page, wi-?fi, online, e-?mail, google, youtube, tiktok, instagram, facebook, twitter, snapchat, whatsapp, wikipedia, reddit, netflix, spotify, podcast, blog, vlog, influencer, streamer, hashtag, meme, emoji, selfie, app, text message, voice message, texting, video call, chat ?bot, chat ?gpt, bitcoin, crypto(?:currency)?, qr code, drone, tablet, e-?book, ear ?bud, usb, bluetooth, touch ?screen, power ?point, electric car, minecraft, pokemon, harry potter, taylor swift, brexit, covid, corona ?virus, european union',
+    '手机, 互联网, 上网, 网络, 网上, 微信, 手游, 直播, 主播, 高铁, 微博, 抖音, 小红书, 淘宝, 短信, 电动车, 快递, 外卖, 二维码, 扫码, 支付宝, 网购, 网红, 新冠, 奶茶',
+  ],
+  [
+    1950,
+    "laptop, computer, password, artificial intelligence, ai, robot, headphone, remote control, dish ?washer, microwave, credit card, debit card, cash machine, solar panel, wind turbine, skateboard, snowboard, astronaut, space ?ship, space ?station, moon landing, nasa, satellite, gps, laser, nuclear, atom(?:ic)? bomb, big bang, black hole, dna, climate change, global warming, television, tv, video, video game, playstation, xbox, nintendo, anime, manga, super ?hero, batman, superman, spider-?man, star wars, lego, rock and roll, hip hop, rap music, heavy metal, electric guitar, beatles, super ?market, shopping mall, fast food, mcdonald['’]?s, super bowl, united nations",
+    '电脑, 视频, 电视, 动画片, 动漫, 宇航员, 太空, 飞船, 机器人, 人工智能, 游戏机, 打游戏, 电子游戏, 微波炉, 卫星, 导航, 充电, 信用卡, 密码, 综艺, 自拍, 耳机, 软件, 编程, 代码, 超市, 商场, 方便面, 滑板, 摇滚, 说唱, 演唱会, 疫情, 原子弹, 核弹',
+  ],
+  [
     1900,
-    // The telephone and the network.
-    'smart ?phone, cell ?phone, mobile phone, iphone, ipad, laptop, computer, internet, web ?site, web ?page, wi-?fi, online, e-?mail, google, youtube, tiktok, instagram, facebook, twitter, snapchat, whatsapp, wikipedia, reddit, netflix, spotify, podcast, blog, vlog, influencer, streamer, hashtag, meme, emoji, selfie, app, password, text message, voice message, texting, video call, chat ?bot, chat ?gpt, artificial intelligence, ai, bitcoin, crypto(?:currency)?, qr code, ' +
-      // Machines of the house and the street.
-      'robot, drone, tablet, e-?book, headphone, ear ?bud, usb, bluetooth, touch ?screen, remote control, hair ?dryer, dish ?washer, washing machine, vacuum cleaner, microwave, fridge, refrigerator, freezer, toaster, air con(?:ditioning|ditioner)?, power ?point, traffic light, car, motor ?bike, motor ?cycle, scooter, lorr(?:y|ie), truck, taxi, bus, tractor, escalator, skateboard, snowboard, credit card, debit card, cash machine, solar panel, wind turbine, ' +
-      // The air, space and science.
-      'a(?:ero|ir)plane, plane, helicopter, airport, rocket, astronaut, space ?ship, space ?station, moon landing, nasa, satellite, gps, radar, laser, x-?ray, antibiotic, penicillin, nuclear, atom(?:ic)? bomb, big bang, black hole, dna, climate change, global warming, covid, corona ?virus, ' +
-      // Amusements, food and names.
-      "television, tv, radio, video, video game, playstation, xbox, nintendo, minecraft, cartoon, anime, manga, comic book, super ?hero, batman, superman, spider-?man, star wars, harry potter, pokemon, disney, lego, (?:crime |tv )?shows, movie, film, cinema, super bowl, basketball, jazz, rock and roll, hip hop, rap music, heavy metal, electric guitar, taylor swift, beatles, plastic, nylon, t-?shirt, super ?market, shopping mall, hamburger, burger, hot ?dog, fast food, coca-?cola, coke, mcdonald['’]?s, world war, hitler, brexit, electric car, european union, united nations",
-    '手机, 电脑, 互联网, 上网, 网络, 网上, 微信, 视频, 电视, 动画片, 动漫, 漫画, 电影, 飞机, 汽车, 开车, 公交, 出租车, 火箭, 宇航员, 太空, 飞船, 机器人, 人工智能, 游戏机, 打游戏, 电子游戏, 手游, 冰箱, 微波炉, 直播, 主播, 摩托, 地铁, 高铁, 卫星, 导航, 洗衣机, 空调, 微博, 抖音, 小红书, 淘宝, 短信, 充电, 电池, 电动车, 快递, 外卖, 塑料, 信用卡, 机场, 火车站, 拖拉机, 吸尘器, 密码, 二维码, 扫码, 支付宝, 网购, 网红, 综艺, 自拍, 耳机, 收音机, 软件, 编程, 代码, 电梯, 超市, 商场, 可乐, 汉堡, 炸鸡, 薯条, 奶茶, 方便面, 篮球, 世界杯, 滑板, 吉他, 摇滚, 说唱, 演唱会, 疫情, 新冠, 抗生素, 原子弹, 核弹, 坦克',
+    'car, motor ?bike, motor ?cycle, scooter, lorr(?:y|ie), truck, taxi, bus, tractor, traffic light, escalator, a(?:ero|ir)plane, plane, helicopter, airport, rocket, radar, radio, movie, film, cinema, cartoon, comic book, disney, (?:crime |tv )?shows, jazz, basketball, world war, hitler, x-?ray, antibiotic, penicillin, plastic, nylon, t-?shirt, hair ?dryer, washing machine, vacuum cleaner, fridge, refrigerator, freezer, toaster, air con(?:ditioning|ditioner)?, hamburger, burger, hot ?dog, coca-?cola, coke',
+    '漫画, 电影, 飞机, 汽车, 开车, 公交, 出租车, 火箭, 冰箱, 摩托, 地铁, 洗衣机, 空调, 电池, 塑料, 机场, 火车站, 拖拉机, 吸尘器, 收音机, 电梯, 可乐, 汉堡, 炸鸡, 薯条, 篮球, 世界杯, 吉他, 抗生素, 坦克',
   ],
   [1880, '(?:tele)?phone, light ?bulb, typewriter, dynamite, skyscraper', '电话, 电灯'],
   [
     1830,
-    'train, railway, railroad, locomotive, steam ?engine, steam ?ship, telegram, telegraph, photo(?:graph)?, camera, bicycle, bike, dinosaur',
+    'train, railway, railroad, locomotive, telegram, telegraph, photo(?:graph)?, camera, bicycle, bike, dinosaur',
     '火车, 照片, 拍照, 照相, 相机, 自行车, 电报, 恐龙',
   ],
+  [1770, 'steam ?engine, steam ?ship', '蒸汽机'],
   [1600, 'telescope, microscope', '望远镜, 显微镜'],
   [
     1550,
@@ -55,7 +59,8 @@ const inventions: readonly (readonly [year: number, english: string, chinese: st
   [1350, 'gun, cannon, gunpowder', '大炮, 枪'],
 ];
 
-const later = inventions.map(([year, english, chinese]): readonly [year: number, thing: RegExp] => [
+/** Each year with a pattern of its things. */
+const patternsByYear = inventions.map(([year, english, chinese]): readonly [year: number, thing: RegExp] => [
   year,
   new RegExp(String.raw`\b(?:${english.replaceAll(', ', '|')})(?:e?s)?\b|${chinese.replaceAll(', ', '|')}`, 'iu'),
 ]);
@@ -63,7 +68,7 @@ const later = inventions.map(([year, english, chinese]): readonly [year: number,
 /** True if the message names a thing that this character cannot know. */
 export function isModern(userMessage: string, { knowledge }: Character): boolean {
   const { untilYear } = knowledge;
-  return untilYear !== undefined && later.some(([year, thing]) => untilYear < year && thing.test(userMessage));
+  return untilYear !== undefined && patternsByYear.some(([year, thing]) => untilYear < year && thing.test(userMessage));
 }
 
 /** A message, the user message before it, and the reply to that. */

@@ -91,6 +91,13 @@ describe('scripted replies to what newcomers say', () => {
     expect(reply).toMatch(/never heard of|do not know|没听说过|没听过|头一回|不认得|不知道/u);
   });
 
+  it('bug: a character of the twentieth century claimed to know the things of the twenty-first', async () => {
+    const modern = { ...martha, knowledge: { ...martha.knowledge, untilYear: 1955 } };
+    const unknown = /never heard of|do not know/u;
+    expect(await answer(modern, 'Have you ever used a smartphone?')).toMatch(unknown);
+    expect(await answer(modern, 'Have you ever driven a car?')).not.toMatch(unknown);
+  });
+
   it('a user who drives a bus and says “It’s an honest job” explains no unknown thing', async () => {
     const [, reply] = await talk(martha, 'I drive a bus.', 'It’s an honest job.');
     const explained = [...stockLines('en').explained, ...martha.evasions];
