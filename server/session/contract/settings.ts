@@ -96,7 +96,7 @@ export function defaultTurnDetection(turnTaking: TurnTaking): TurnDetection {
 
 /**
  * Returns how much voice over a reply counts as a barge-in if its words are unknown: 620 ms for a character that yields
- * easily, 720 ms for a stubborn one. Any speech over a reply pauses it, and words always interrupt it.
+ * easily, 720 ms for a stubborn one. Any voice over a reply pauses it at once; words that are no backchannel stop it sooner.
  */
 export function bargeInMs(turnTaking: TurnTaking): number {
   return Math.round(720 - 100 * turnTaking.interruptibility);
