@@ -146,7 +146,7 @@ function form(kind: FollowUpKind, wording: string): KindForm {
 const englishFollowUps: readonly KindForm[] = [
   form(
     'feeling',
-    `how (?:did|does|do) (?:${ofIt} |all ${ofIt} )?(?:make )?(?:you )?feel(?: (?:about|like|after|when|on|at|that) [a-z ]{2,24})?|(?:were you|(?:was|is) (?:it|that)) (?:very |so |really |not |ever )*(?:scared|afraid|frightened|frightening|scary|sad|happy|proud|angry|nervous|lonely|ashamed|sorry|hurt|hard|difficult|fun|painful|exciting|dangerous|worth it|terrible|embarrassed|worried|jealous|surprised)(?: (?:about|of|for|by|when|at|to) [a-z ]{2,24})?|did ${ofIt} hurt(?: you)?|any regrets|weren't you (?:scared|afraid|frightened|sad|nervous|lonely)`,
+    `how (?:did|does|do) (?:${ofIt} |all ${ofIt} )?(?:make )?(?:you )?feel(?: (?:about|like|after|when|on|at|that) [a-z ]{2,24})?|(?:were you|(?:was|is) (?:it|that)) (?:very |so |really |not |ever )*(?:scared|afraid|frightened|frightening|scary|sad|happy|proud|angry|nervous|lonely|ashamed|sorry|hurt|hard|difficult|fun|painful|exciting|dangerous|worth it|terrible|embarrassed|worried|jealous|surprised)(?: (?:about|of|for|by|when|at|to) [a-z ]{2,24})?|did ${ofIt} hurt(?: you)?|did you (?:really |even )?(?:enjoy|like|mind) (?:it|that|this)|any regrets|weren't you (?:scared|afraid|frightened|sad|nervous|lonely)`,
   ),
   form(
     'next',

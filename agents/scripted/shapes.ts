@@ -84,7 +84,7 @@ const english: readonly Pattern[] = [
   ],
   [
     'whether',
-    /^(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|may|might|must|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|hasn't|haven't|can't|won't)\b/u,
+    /^(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|may|might|must|isn't|aren't|wasn't|weren't|don't|doesn't|didn't(?! (?:mean|want|know|think|reali[sz]e|expect|sleep|even)\b)|hasn't|haven't|can't|won't)\b/u,
   ],
   ['how', /^how\b/u],
   ['what', /^(?:in |at |on |for |with )?(?:what|which)(?:'s|'re)?\b/u],
@@ -98,7 +98,7 @@ const english: readonly Pattern[] = [
   ],
   [
     'you',
-    /^(?:your?|you'(?:re|ve|d|ll))\b(?! (?:can|can't|cannot|never know|know)\b)|^i (?:think|guess|believe|bet|find|heard|know|read|see|feel|hope)(?: that)? you\b/u,
+    /^(?:your?|you'(?:re|ve|ll)|you'd(?! (?:love|like|hate|enjoy|be (?:surprised|amazed|shocked|welcome))))\b(?! (?:can|can't|cannot|never know|know)\b)|^i (?:think|guess|believe|bet|find|heard|know|read|see|feel|hope)(?: that)? you\b/u,
   ],
   ['self', /^(?:i|i'(?:m|ve|d|ll)|my|mine|we|we'(?:re|ve|ll|d)|our|me)\b/u],
 ];

@@ -77,7 +77,7 @@ function introductions(language: string): readonly string[] {
 }
 
 /** Least probability at which the network decides the act of a statement, and of a question. */
-const leastSure = 0.62;
+const leastSure = 0.8;
 const leastSureOfQuestion = 0.85;
 /** Acts that a question may perform; the others are recognized in statements only. */
 const asking: ReadonlySet<Act> = new Set([
@@ -147,6 +147,7 @@ const nameForms: readonly RegExp[] = [
   /\b[Nn]ame['’]s (\p{Lu}[\p{L}'’-]{0,30})/u,
   /我是[^，。]{2,8}[，,]叫([\p{Script=Han}A-Za-z]{1,4})(?=[，。,.！!\s]|$)/u,
   /(?:你|大家|你们)(?:可以|就)?(?:叫|喊)我(?!什么|的|了)([\p{Script=Han}A-Za-z]{1,5}?)(?=就行|就好|就可以|吧|好了|[，。,.！!；\s]|$)/u,
+  /我姓\p{Script=Han}{1,2}[，,](?:我|名)?叫(?!我)([\p{Script=Han}]{2,4}?)(?=[，。,.！!；\s]|$)/u,
   /我姓(?!什么|啥)([\p{Script=Han}]{1,2})(?=[，。,.！!；\s]|$)/u,
   /我(?:的名字)?(?:叫做|叫|名叫)(?!什么|你|他|她|我)([\p{Script=Han}·A-Za-z]{1,8}?)(?=[，。,.！!；\s]|$)/u,
   // A name before more about oneself; a word for a trade or an origin is none.
@@ -171,8 +172,14 @@ const yourLoss =
 /** True for "I'm sorry" after a question, or for what befell the character: sympathy, no apology. */
 export function isSympathy(userMessage: string, before: string): boolean {
   if (apology.test(userMessage)) return false;
-  return yourLoss.test(userMessage) || (isAskedIn(before) && sorrow.test(userMessage) && userMessage.length < 60);
+  if (yourLoss.test(userMessage) || dismay.test(userMessage)) return true;
+  return (isAskedIn(before) || isToldOf.test(before)) && sorrow.test(userMessage) && userMessage.length < 60;
 }
+
+const isToldOf = /\btell me\b/iu;
+/** "Oh no. I'm sorry.": dismay at what was told. */
+const dismay =
+  /^\W*oh,? (?:man|no|dear|god|wow|gosh)\W+(?:i['’]?m |i am )?(?:so |very |really )?sorry\W*$|^\W*(?:i['’]m |i am )?(?:so |very )?sorry\W+(?:you were|(?:that|it) must)\b/iu;
 
 export const whoAsks = ['Who are you?', '你是谁？'];
 
@@ -219,6 +226,20 @@ const aboutAlone = /^(?:(?:me|yeah),? )?(?=about (?:your|the)\b[^,.!?]{3,40}[.!]
 const beforeTell =
   /^(?:(?!(?:he|she|it|they|we|who|people|others|every(?:one|body)|my|our|your|the|these|those|some|many|all|please|not|never|to|did|does|do|can|could|would|will|won['’]t|don['’]t|didn['’]t)\b)[\p{L}'’]+ ){1,2}(?:tell|telling) (?=me about (?:your|the)\b[^,.!?]{3,40}[.!?]?$)/iu;
 
+/** Words behind a statement that add nothing to it, but look like an act of their own: "I'm an accountant, I'm afraid." */
+const tail =
+  /(?<=\S \S[^.!?]*), *(?:i(?: really| truly)? (?:am|do|did|was|think|guess|suppose|must say|have to say)|i['’]m afraid|more or less|as it happens|to tell (?:you )?the truth|to be (?:honest|fair)(?: with you)?|honestly|by the way|if you ask me|if you don['’]t mind (?:me|my) (?:saying|asking)(?: so)?)(?=[.!]|$)/giu;
+const contractedDid =
+  /\b(how|where|what|why|who|when)['’]d (?=(?:you|he|she|they|it|we)\b(?! (?:like|rather|prefer|want|say|feel)\b))/giu;
+/** "How are you?" of the British; an answer to "How are you?" before something else; "And your mother? I've heard of her." */
+const allRight = /(?<=^|[.!,] *)(?:you )?(?:all right|alright)\?$/iu;
+const wellAnswered =
+  /^(?:(?:not (?:too |so )?bad|fine|good|okay|pretty good|very well)(?:,? (?:thanks|thank you))?[.,!] +)(?=(?:i|i['’]m|my|we|just|it|it['’]s)\b)/iu;
+const andYours = /^(?:and|so|but) (your [\p{L}]+)\? (?=\p{L}[^?]*$)/iu;
+/** "What about your wife, what's she like?" */
+const nounBefore =
+  /^(?:(?:and|so|but) )?(?:(?:what|how) about )?((?<=about |and )\p{Lu}\p{Ll}+|your \p{L}+), ((?:(?:what|how|where|who|when|why)(?: \p{L}+)?(?:['’]s| is| was| does| did| has)|is|was|does|did|has)) (?:he|she|it) (?=\p{L})/iu;
+
 /**
  * Removes the full stops of titles, an address at the end, the comma before "please", and "Is it true that". Puts a
  * full stop after a greeting, "tell me" before "about your …", and removes what is misheard before "tell me about".
@@ -226,6 +247,13 @@ const beforeTell =
 export function withoutTitles(userMessage: string): string {
   return userMessage
     .replaceAll(titles, '$1')
+    .replaceAll(/\bd['’]you\b/giu, 'do you')
+    .replaceAll(contractedDid, '$1 did ')
+    .replaceAll(tail, '')
+    .replace(allRight, 'How are you?')
+    .replace(wellAnswered, '')
+    .replace(nounBefore, '$2 $1 ')
+    .replace(andYours, 'Tell me about $1. ')
     .replace(greetingBefore, '$1. ')
     .replace(aboutAlone, 'tell me ')
     .replace(beforeTell, 'tell ')
@@ -246,6 +274,8 @@ const courtesies: ReadonlySet<Act> = new Set([
   'interest',
   'agree',
   'sorry',
+  'dismissed',
+  'laugh',
   'statement',
 ]);
 

@@ -145,7 +145,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'sorry',
     pattern:
-      /^(?:i(?:'m| am) )?(?:so |very |really |terribly |awfully )?sorry\b(?! (?:to hear|for you|about your|about you))|\b(?:i apologi[sz]e|my apologies|forgive me|i (?:did not|didn't) mean (?:that|it|to)|i take (?:that|it) back)\b|\b(?:that|it) was (?:\p{L}+ )?(?:rude|mean|unkind|unfair)(?: of me)?$|\bi was (?:\p{L}+ )?(?:rude|mean|unkind)\b/u,
+      /^(?:i(?:'m| am) )?(?:so |very |really |terribly |awfully )?sorry\b(?! (?:to hear|for you|about your|about you))|\b(?:i apologi[sz]e|my apologies|forgive me|(?:\bi |^)(?:did not|didn't) mean (?:that|it|to)|i take (?:that|it) back)\b|\b(?:that|it) was (?:\p{L}+ )?(?:rude|mean|unkind|unfair)(?: of me)?$|\bi was (?:\p{L}+ )?(?:rude|mean|unkind)\b/u,
     asks: ['I am sorry', 'Sorry', 'I apologise', 'Forgive me'],
   },
   {
@@ -210,7 +210,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'wellbeing',
     pattern:
-      /\bhow (?:are|have) you(?: been| doing| feeling| holding up| today| tonight| now)*$|\bhow(?:'s| is) (?:it going|life|everything)\b|\bhow do you feel(?: today| now)?$|^are you (?:well|okay|ok|alright|all right)$/u,
+      /\bhow (?:are|have) you(?: been| doing| feeling| holding up| today| tonight| now| keeping| lately| these days| this (?:morning|evening|afternoon|week)| my \p{L}+| sir| then)*$|\bhow(?:'s| is) (?:it going|life|everything)\b|\bhow do you feel(?: today| now)?$|^are you (?:well|okay|ok|alright|all right)$/u,
     asks: ['How are you?'],
   },
   {

@@ -114,4 +114,33 @@ describe('scripted replies to what newcomers say', () => {
     expect(await answer(martha, 'Stop, I need to think about that.')).not.toContain('?');
     expect(await answer(martha, 'I can’t stand my new boss.')).toMatch(/sorry|hard/);
   });
+
+  it.each([
+    ['I never finished high school, to tell you the truth.', /ask away/iu],
+    ['My name is Daniel, and I’m an accountant, I’m afraid. Nothing grand.', /fear|afraid|scared/iu],
+    ['That’s so mean. I’d run away.', /goodbye|farewell|safe/iu],
+    ['You can’t see me, so I suppose that’s not really fair.', /kind/iu],
+    ['I fell this morning, but it doesn’t hurt any more.', /sorry|hard|troubles/iu],
+  ])('bug: “%s” was answered as another act', async (said, wrong) => {
+    expect(await answer(martha, said)).not.toMatch(wrong);
+  });
+
+  it.each([
+    ['How are you this evening?', 'How are you?'],
+    ['Evening, Martha. All right?', 'How are you?'],
+    ['Why’d you do it?', 'Why did you do it?'],
+  ])('“%s” is understood as “%s”', async (said, plain) => {
+    expect(await answer(martha, said)).toBe(await answer(martha, plain));
+  });
+
+  it('a noun before its question is the subject of it', async () => {
+    const coriolanus = packs.find(({ id }) => id === 'coriolanus') ?? martha;
+    const reply = await answer(coriolanus, 'What about your wife, what’s she like?');
+    expect(reply).toBe(await answer(coriolanus, 'What is your wife like?'));
+  });
+
+  it('sympathy is no apology', async () => {
+    const [, reply] = await talk(martha, 'Tell me about your brother.', 'Oh man. I’m sorry.');
+    expect(reply).toMatch(/kind|helps/u);
+  });
 });
