@@ -60,6 +60,7 @@ function plainText(text: string): string {
     .replaceAll(/(?<=\p{Script=Han})[啊呀啦嘛哦呢吧]/gu, '')
     .replaceAll(/\bpass(?:ed|es)? away\b/g, 'died')
     .replaceAll(/\bgoodnight\b/g, 'good night')
+    .replaceAll(/\ball right\b/g, 'alright')
     .replaceAll(/\b(?:work|figure)d? (?:it|that|this) out\b/g, 'solve it')
     .replaceAll(/\b(?:get|got|getting) rid of\b/g, 'remove')
     .replaceAll(beforeQuestion, '')
@@ -106,7 +107,7 @@ const synonyms: ReadonlyMap<string, string> = new Map(
     'hello hi hey greetings howdy hail',
     'goodbye bye farewell',
     'thank thanks thankful grateful',
-    'mother mom mum mama mommy',
+    'mother mom mum mama mommy mam mummy',
     'grandmother grandma granny',
     'grandfather grandpa',
     'father dad daddy papa',
@@ -266,7 +267,7 @@ const interjection =
   /^(?:(?:oh|ah|aw+|well|so|hm+|you know|i mean|to be honest|by the way|anyway|you see|and|but|唉|啊|哦|嗯嗯|说实话|对了) ?)+$/u;
 /** Not "Didn't mean to pry", which leaves out "I". */
 const asks =
-  /^(?!(?:did not|didn't) (?:mean|want|know|think|reali[sz]e|expect|sleep|even)\b)(?:and |but |so |then |well |ok |okay |oh )*(?:who|whom|whose|what|when|where|why|how|which|is|are|am|was|were|do|does|did|have you|has|had|can|could|will|would|should|shall|may|might|must|tell me|tell us|show me|explain|describe|give me|let us|let's|sing|play|talk|speak|say)(?:'s|'re|'d|n't)?\b/u;
+  /^(?!(?:did not|didn't) (?:mean|want|know|think|reali[sz]e|expect|sleep|even)\b)(?:and |but |so |then |well |ok |okay |oh |please )*(?:who|whom|whose|what|when|where|why|how|which|is|are|am|was|were|do|does|did|have you|has|had|can|could|will|would|should|shall|may|might|must|tell me|tell us|show me|explain|describe|give me|let us|let's|sing|play|talk|speak|say)(?:'s|'re|'d|n't)?\b/u;
 const asksChinese =
   /[吗呢么不没]$|(\p{Script=Han})不\1|啥|谁|(?<!没|没有)什么|怎么|为什么|为啥|哪|几[岁个点]|多[大少久远高重快]|是不是|有没有|会不会|能不能|可不可以|好不好|讲讲|说说|给我讲|告诉我/u;
 

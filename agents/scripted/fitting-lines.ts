@@ -4,7 +4,7 @@ import type { Message } from '../chat.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import { actsOf, type HeardAct } from './acts/acts.ts';
-import { isMeant, isModern, lineSaid, refers } from './follow-up.ts';
+import { askedAlone, isMeant, isModern, lineSaid, refers } from './follow-up.ts';
 import {
   hitsOf,
   isKeywordOnly,
@@ -180,7 +180,7 @@ const ofSubjectOnly = /^what do you (?:think|make) (?:of|about) ((?!me\b|it\b|th
 export function fitting(now: Situated): Spoken | undefined {
   const { find, before, userMessage, history, language, stock, isFresh, character } = now;
   const isAsked = isAskedIn(userMessage);
-  const isNew = isAsked && isModern(userMessage, character);
+  const isNew = isAsked && isModern(askedAlone(userMessage), character);
   const least = isAsked ? leastFit : leastStatementFit;
   const [, subject] = ofSubjectOnly.exec(userMessage) ?? [];
   const found = hitsOf(find, userMessage);

@@ -2,6 +2,7 @@ import type { DialoguePair, FollowUpKind } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import { isSameLine } from '../retrieval/choice.ts';
 import { searchTerms, topicTerms, weakTopics } from '../retrieval/words.ts';
+import { lastQuestionOf } from './acts/acts.ts';
 import { shapeOf, type Shape } from './shapes.ts';
 
 /** Longest question that is read as a follow-up. */
@@ -65,11 +66,24 @@ const patternsByYear = inventions.map(([year, english, chinese]): readonly [year
   new RegExp(String.raw`\b(?:${english.replaceAll(', ', '|')})(?:e?s)?\b|${chinese.replaceAll(', ', '|')}`, 'iu'),
 ]);
 
-/** True if the message names a thing that this character cannot know. */
-export function isModern(userMessage: string, { knowledge }: Character): boolean {
+/** True if the text names a thing that this character cannot know. */
+export function isModern(text: string, { knowledge }: Character): boolean {
   const { untilYear } = knowledge;
-  return untilYear !== undefined && patternsByYear.some(([year, thing]) => untilYear < year && thing.test(userMessage));
+  return untilYear !== undefined && patternsByYear.some(([year, thing]) => untilYear < year && thing.test(text));
 }
+
+/**
+ * Returns the last question of a message if it stands alone, else the message: "I drive a bus. How do you travel?" asks of
+ * no bus, "There are planes now. Would you fly?" asks of planes.
+ */
+export function askedAlone(userMessage: string): string {
+  const question = lastQuestionOf(userMessage);
+  return refers.test(question) || leansBack.test(question) || topicTerms(question).length === 0
+    ? userMessage
+    : question;
+}
+
+const leansBack = /\bones?\b|\bwould you (?:\p{L}+ )?\p{L}+\W*$/iu;
 
 /** A message, the user message before it, and the reply to that. */
 interface Talk {
@@ -160,6 +174,7 @@ const englishFollowUps: readonly KindForm[] = [
     'why',
     `why(?: is that| not| did you do (?:that|it)| would you do (?:that|it))?|how come|what for|for what reason|what made you do (?:it|that)`,
   ),
+  form('how', `how (?:did|do|could) you (?:deal|cope|handle|manage|bear|stand|survive)(?: with)?(?: ${ofIt})?`),
   form('who', `(?:with|to|by|for|from) (?:who|whom)|who (?:with|to|by|for|from)`),
 ];
 

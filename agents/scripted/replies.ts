@@ -5,7 +5,6 @@ import {
   asksForName,
   isCourtesy,
   lastQuestionOf,
-  withoutTitles,
   wordy,
   isCall,
   nameIn,
@@ -16,6 +15,7 @@ import {
 import type { Act } from './acts/act-network.ts';
 import { arithmeticIn } from './acts/arithmetic.ts';
 import {
+  askedAlone,
   followUpLine,
   lineSaid,
   isMeant,
@@ -50,18 +50,18 @@ const restReplies = 8;
 
 /** Answers a user message: what suits its act, else the line that fits it, else an evasion or another way on. */
 export function replyTo(mind: Mind): Spoken {
-  const userMessage = withoutTitles(mind.userMessage);
-  const { history, language } = mind;
+  const { userMessage, history, language } = mind;
   const [, before = ''] = history.flatMap(({ role, text }) => (role === 'user' ? [text] : [])).toReversed();
   const replies = history.flatMap(({ role, text }) => (role === 'assistant' ? [text] : []));
   const justSaid = replies.slice(-restReplies);
   const [first = { act: 'statement', asks: [] } satisfies HeardAct, ...others] = actsOf(userMessage, language);
   const { name } = mind.character;
+  const isSorry = first.act === 'sorry' || (first.act === 'statement' && others.some(({ act }) => act === 'sorry'));
   const act: HeardAct = asksForName(userMessage, name)
     ? { act: 'who', asks: whoAsks }
     : isCall(userMessage, name)
       ? { act: 'greeting', asks: ['Hello'] }
-      : first.act === 'sorry' && isSympathy(userMessage, before)
+      : isSorry && isSympathy(userMessage, before)
         ? { act: 'pity', asks: [] }
         : first;
   const lastReply = replies.at(-1) ?? '';
@@ -265,6 +265,8 @@ function continued(now: Situated): Spoken | undefined {
 function otherwise(now: Situated): Spoken | undefined {
   for (const act of now.others) {
     if (now.act.act === 'question' && isCourtesy(act.act, now.userMessage)) continue;
+    // "Nah, you're just joking."
+    if (now.act.act === 'statement' && (act.act === 'yes' || act.act === 'no')) continue;
     const reply = answered({ ...now, act });
     if (reply !== undefined) return reply;
   }
@@ -279,7 +281,7 @@ function unknownThing({
   stock: { unknownThings },
   lastReply,
 }: Situated): Spoken | undefined {
-  if (!isModern(userMessage, character) || !isAskedIn(userMessage) || isMove(unknownThings, lastReply))
+  if (!isModern(askedAlone(userMessage), character) || !isAskedIn(userMessage) || isMove(unknownThings, lastReply))
     return undefined;
   return { reply: fill(unknownThings, history, {}) };
 }

@@ -57,7 +57,7 @@ export function scriptedAgent(character: Character): CharacterAgent {
         ofWorld ??
         (situation === 'idle' || userMessage === ''
           ? { reply: evasion(character, history, language) }
-          : (again ?? replyTo(mind)));
+          : (again ?? replyTo({ ...mind, userMessage: plainMessage(userMessage) })));
       if (around !== undefined) {
         yield* performed(line.reply, line.emotion, around.isAction);
         return;
@@ -97,4 +97,72 @@ function saidAgain(lines: readonly DialoguePair[], history: readonly Message[]):
   if (last === undefined || !asksAgain.test(history.findLast(({ role }) => role === 'user')?.text ?? ''))
     return undefined;
   return lines.find(({ reply }) => isSameLine(last, reply)) ?? { asks: [], reply: last };
+}
+
+/** Titles whose full stop ends no sentence. */
+const titles = /\b(mr|mrs|ms|dr|st|prof)\./giu;
+
+/** An address behind a question: "…, Mr President?" */
+const address =
+  /, *(?:mr|mrs|ms|dr|mister|sir|madam|captain|general|your majesty|your highness|my (?:queen|lord|lady))\b[^,.!?]{0,20}(\?+)\s*$/iu;
+
+/** An address at the end of a statement: "You do brag a lot, my young friend." */
+const addressAtEnd =
+  /(?<=\p{L}), *(?:my (?:(?:dear|good|young|old|little) )?(?:friend|lord|lady|queen|boy|girl|dear|man|captain|general)|sir|madam|ma['’]am|monsieur|mr|mister|captain|general|your majesty|your highness|old (?:man|chap|fellow))(?: (?!and\b|but\b)\p{L}+)?([.!]*)\s*$/iu;
+
+/** A greeting before a question or request: recognizers may write no mark between them. */
+const greetingBefore =
+  /^((?:hello|hi|hey|good (?:day|morning|afternoon|evening))(?: (?!i\b|you\b|we\b|it\b)\p{L}+){0,2}?)\s+(?=(?:please )?(?:tell|who|what|where|when|why|how|which|do|does|did|are|is|can|could|would|will|have|may)\b)/iu;
+/** A request whose first words the recognizer missed: "about your best friend". */
+const aboutAlone = /^(?:(?:me|yeah),? )?(?=about (?:your|the)\b[^,.!?]{3,40}[.!]?$)/iu;
+/**
+ * A request whose first words the recognizer misheard: "You may tell me about your …", "Evening tell me about …". What
+ * others tell ("My friends tell me …") is none.
+ */
+const beforeTell =
+  /^(?:(?!(?:he|she|it|they|we|who|people|others|every(?:one|body)|my|our|your|the|these|those|some|many|all|please|not|never|to|did|does|do|can|could|would|will|won['’]t|don['’]t|didn['’]t)\b)[\p{L}'’]+ ){1,2}(?:tell|telling) (?=me about (?:your|the)\b[^,.!?]{3,40}[.!?]?$)/iu;
+
+/** Words behind a statement that add nothing to it, but look like an act of their own: "I'm an accountant, I'm afraid." */
+const tail =
+  /(?<=\S \S[^.!?]*), *(?:i(?: really| truly)? (?:am|do|did|was|think|guess|suppose|must say|have to say)|i['’]m afraid|more or less|as it happens|to tell (?:you )?the truth|to be (?:honest|fair)(?: with you)?|honestly|by the way|if you ask me|if you don['’]t mind (?:me|my) (?:saying|asking)(?: so)?)(?=[.!]|$)/giu;
+const contractedDid =
+  /\b(how|where|what|why|who|when)['’]d (?=(?:you|he|she|they|it|we)\b(?! (?:like|rather|prefer|want|say|feel)\b))/giu;
+/** "How are you?" of the British; an answer to "How are you?" before something else; "And your mother? I've heard of her." */
+const allRight = /(?<=^|[.!,] *)(?:you )?(?:all right|alright)\?$/iu;
+const wellAnswered =
+  /^(?:(?:not (?:too |so )?bad|fine|good|okay|pretty good|very well)(?:,? (?:thanks|thank you))?[.,!] +)(?=(?:i|i['’]m|my|we|just|it|it['’]s)\b)/iu;
+/** "Okay, so I have to ask: …" */
+const askingLead =
+  /^(?:(?:okay|ok|so|well|right|and|go on)[, ]+)*(?:i(?:['’]ve| have)? (?:got to|have to|must|need to|gotta)|(?:can|may) i|let me) ask(?: you)?[,.:] +(?=.*\?)/iu;
+/** "They say you hate us. Is it true?" */
+const isItTrue = /(?<=^[^?]{8,})[.,] (?:so )?is (?:it|that) (?:really |all )?true\?$/iu;
+const andYours = /^(?:and |so |but )?(?:and|(?:what|how) about) (your [\p{L}]+)\? (?=\p{L}[^?]*$)/iu;
+/** "What about your wife, what's she like?" */
+const nounBefore =
+  /^(?:(?:and|so|but) )?(?:(?:what|how) about )?((?<=about |and )\p{Lu}\p{Ll}+|your \p{L}+), ((?:(?:what|how|where|who|when|why)(?: \p{L}+)?(?:['’]s| is| was| does| did| has)|is|was|does|did|has)) (?:he|she|it) (?=\p{L})/iu;
+
+/**
+ * Removes the full stops of titles, an address at the end, the comma before "please", and "Is it true that". Puts a
+ * full stop after a greeting, "tell me" before "about your …", and removes what is misheard before "tell me about".
+ */
+function plainMessage(userMessage: string): string {
+  return userMessage
+    .replaceAll(titles, '$1')
+    .replaceAll(/\bd['’]you\b/giu, 'do you')
+    .replaceAll(contractedDid, '$1 did ')
+    .replaceAll(tail, '')
+    .replace(/, like,/giu, '')
+    .replace(askingLead, '')
+    .replace(isItTrue, '?')
+    .replace(allRight, 'How are you?')
+    .replace(wellAnswered, '')
+    .replace(nounBefore, '$2 $1 ')
+    .replace(andYours, 'Tell me about $1. ')
+    .replace(greetingBefore, '$1. ')
+    .replace(aboutAlone, 'tell me ')
+    .replace(beforeTell, 'tell ')
+    .replace(address, '$1')
+    .replace(addressAtEnd, '$1')
+    .replace(/, *(please\W*)$/iu, ' $1')
+    .replace(/^is it true (?:that )?(?=your?\b)/iu, '');
 }

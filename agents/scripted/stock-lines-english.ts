@@ -57,7 +57,7 @@ export const englishLines: StockLines = {
     change: ['Gladly. Shall I tell you about {topic}?', 'As you like. What shall we speak of?'],
     interest: ['I am glad you think so.', 'Is it not? Ask me more, if you like.'],
     pity: [
-      'Yes, such things weigh on one. But let us not be gloomy.',
+      'It does weigh on one, and I thank you for the thought.',
       'It is good of you to feel it so.',
       'That is kindly said, and it helps a little.',
     ],

@@ -49,12 +49,16 @@ export function actsOf(userMessage: string, language: string): readonly HeardAct
   const [first] = heard;
   const thanks = heard.find(({ act }) => act === 'thanks');
   // "Cool, thanks for telling me."
-  if (thanks !== undefined && ['interest', 'praise', 'happy'].includes(first?.act ?? '')) return [thanks, ...heard];
+  if (thanks !== undefined && ['interest', 'praise', 'happy', 'dismissed'].includes(first?.act ?? ''))
+    return [thanks, ...heard];
   // "Stop, let's talk about something else."
   const changed = first?.act === 'stop' ? heard.find(({ act }) => act === 'change') : undefined;
   if (changed !== undefined) return [changed, ...heard];
   // "Wait, tell me about the tea party."
-  const asked = first?.act === 'stop' ? heard.find(({ act }) => act === 'question') : undefined;
+  const asked =
+    first?.act === 'stop' || (first?.isLearned === true && closing.has(first.act))
+      ? heard.find(({ act }) => act === 'question')
+      : undefined;
   if (asked !== undefined) return [asked];
   const isIntroduction =
     nameIn(userMessage) !== undefined && (first === undefined || first.isLearned === true || weightOf(first.act) < 2);
@@ -95,6 +99,8 @@ const asking: ReadonlySet<Act> = new Set([
   'stop',
   'back',
 ]);
+/** Acts that no question performs. */
+const answers: ReadonlySet<Act> = new Set(['yes', 'no', 'agree']);
 /** Acts that only a question performs. */
 const onlyAsked: ReadonlySet<Act> = new Set(['own-fact', 'wellbeing', 'doing', 'who', 'where', 'when', 'hearing']);
 /** Acts of a question about the user: it says "I". */
@@ -111,12 +117,26 @@ function actOfPart({ text, isAsked }: Part, forms: readonly Form[]): HeardAct {
   const rest: HeardAct = { act: isAsked ? 'question' : 'statement', asks: [] };
   if (text.length > longestPart || reported.test(text)) return rest;
   const form = forms.find(({ pattern }) => pattern.test(plain) || pattern.test(text));
-  if (form !== undefined) return form;
+  // "You sank ships, right?"
+  if (form !== undefined && !(isAsked && answers.has(form.act))) return form;
   const { act, probability } = recognizeAct(text, isAsked);
   const isPossible = isAsked ? asking.has(act) && (!ofUser.has(act) || firstPerson.test(text)) : !onlyAsked.has(act);
   const isSure = probability >= (isAsked ? leastSureOfQuestion : leastSure);
-  if (!isSure || !isPossible || act === 'question' || act === 'statement') return rest;
+  const isSaid =
+    isAsked && act === 'change' ? /\b(?:else|another|different|change|instead)\b|别的|换/u.test(text) : true;
+  if (!isSure || !isPossible || !isSaid || !isWorded(act, text) || act === 'question' || act === 'statement')
+    return rest;
   return { act, asks: forms.find((each) => each.act === act)?.asks ?? [], isLearned: true };
+}
+
+const ofIllness =
+  /\b(?:sick|ill|hospital|hurts?|cough|fever|cancer|surgery|operation|pain|worried|accident|missing|come home|dying|(?:un|not )well|stroke|heart)\b|病|医院|疼|痛|伤|烧/u;
+
+/** True unless the words show that the network is wrong: an insult says "you", not "I"; an answer is short. */
+function isWorded(act: Act, text: string): boolean {
+  if (act === 'insult' || act === 'rude') return /\byou|你/u.test(text) || !firstPerson.test(text);
+  if (act === 'worry') return ofIllness.test(text);
+  return (act !== 'yes' && act !== 'no') || text.length < 12;
 }
 
 const ownFact =
@@ -164,8 +184,9 @@ export function nameIn(userMessage: string): string | undefined {
   return undefined;
 }
 
-const apology = /\b(?:apologi\p{L}*|forgive|rude|mean|unkind|unfair|late|interrupt\p{L}*|fault|joking|wrong)\b/iu;
-const sorrow = /^\W*(?:oh,? )?(?:(?:i['’]?m|i am) )?(?:so |very |really |terribly )?sorry\b/iu;
+const apology =
+  /\b(?:apologi\p{L}*|forgive|rude|mean|unkind|unfair|late|interrupt\p{L}*|fault|joking|wrong|personal|question|upset|fight|offen[cd]\p{L}*|pry|bother|shouldn['’]t have|did(?: not|n['’]t) (?:mean|want)|hurt you)\b/iu;
+const sorrow = /(?:^|[.!,]) *(?:oh,? )?(?:(?:i['’]?m|i am) )?(?:so |very |really |terribly )?sorry\b/iu;
 const yourLoss =
   /\byour? .{0,30}\b(?:los[ts]|loss|died|dead|killed|suffer\p{L}*|hurt|alone|prison|exile\p{L}*|sad|through)\b/iu;
 
@@ -196,71 +217,12 @@ export function isCall(userMessage: string, name: string): boolean {
 /** True for "Are you really Alice?", "Is this Mr Holmes?". */
 export function asksForName(userMessage: string, name: string): boolean {
   const asked =
+    /(?:^|[.!] *)(?:is (?:it|that) |mr |mister |miss )*()([\p{L}'’ ]+?), is (?:it|that|this)\?$/iu.exec(userMessage) ??
     /(?:^|[,.!?] *)(?:hello |hi |so )?(?:are you|is (?:this|that)|am i (?:talking|speaking) (?:to|with)) (?:really |the |real |mr |mister |queen |king |captain |president |general )*([\p{L}'’ ]+?)(?: here| speaking)?\?|(?:你(?:就)?|^|[，,！!]|请问)是(?:不是)?(?:那个)?([\p{Script=Han}]{2,4}?)[吗么不]?[？?]/iu.exec(
       userMessage,
     );
   const called = (asked?.[1] ?? asked?.[2] ?? '').toLowerCase();
   return called.length > 1 && name.toLowerCase().includes(called) && called !== 'i';
-}
-
-/** Titles whose full stop ends no sentence. */
-const titles = /\b(mr|mrs|ms|dr|st|prof)\./giu;
-
-/** An address behind a question: "…, Mr President?" */
-const address =
-  /, *(?:mr|mrs|ms|dr|mister|sir|madam|captain|general|your majesty|your highness|my (?:queen|lord|lady))\b[^,.!?]{0,20}(\?+)\s*$/iu;
-
-/** An address at the end of a statement: "You do brag a lot, my young friend." */
-const addressAtEnd =
-  /(?<=\p{L}), *(?:my (?:(?:dear|good|young|old|little) )?(?:friend|lord|lady|queen|boy|girl|dear|man|captain|general)|sir|madam|ma['’]am|monsieur|mr|mister|captain|general|your majesty|your highness|old (?:man|chap|fellow))(?: (?!and\b|but\b)\p{L}+)?([.!]*)\s*$/iu;
-
-/** A greeting before a question or request: recognizers may write no mark between them. */
-const greetingBefore =
-  /^((?:hello|hi|hey|good (?:day|morning|afternoon|evening))(?: (?!i\b|you\b|we\b|it\b)\p{L}+){0,2}?)\s+(?=(?:please )?(?:tell|who|what|where|when|why|how|which|do|does|did|are|is|can|could|would|will|have|may)\b)/iu;
-/** A request whose first words the recognizer missed: "about your best friend". */
-const aboutAlone = /^(?:(?:me|yeah),? )?(?=about (?:your|the)\b[^,.!?]{3,40}[.!]?$)/iu;
-/**
- * A request whose first words the recognizer misheard: "You may tell me about your …", "Evening tell me about …". What
- * others tell ("My friends tell me …") is none.
- */
-const beforeTell =
-  /^(?:(?!(?:he|she|it|they|we|who|people|others|every(?:one|body)|my|our|your|the|these|those|some|many|all|please|not|never|to|did|does|do|can|could|would|will|won['’]t|don['’]t|didn['’]t)\b)[\p{L}'’]+ ){1,2}(?:tell|telling) (?=me about (?:your|the)\b[^,.!?]{3,40}[.!?]?$)/iu;
-
-/** Words behind a statement that add nothing to it, but look like an act of their own: "I'm an accountant, I'm afraid." */
-const tail =
-  /(?<=\S \S[^.!?]*), *(?:i(?: really| truly)? (?:am|do|did|was|think|guess|suppose|must say|have to say)|i['’]m afraid|more or less|as it happens|to tell (?:you )?the truth|to be (?:honest|fair)(?: with you)?|honestly|by the way|if you ask me|if you don['’]t mind (?:me|my) (?:saying|asking)(?: so)?)(?=[.!]|$)/giu;
-const contractedDid =
-  /\b(how|where|what|why|who|when)['’]d (?=(?:you|he|she|they|it|we)\b(?! (?:like|rather|prefer|want|say|feel)\b))/giu;
-/** "How are you?" of the British; an answer to "How are you?" before something else; "And your mother? I've heard of her." */
-const allRight = /(?<=^|[.!,] *)(?:you )?(?:all right|alright)\?$/iu;
-const wellAnswered =
-  /^(?:(?:not (?:too |so )?bad|fine|good|okay|pretty good|very well)(?:,? (?:thanks|thank you))?[.,!] +)(?=(?:i|i['’]m|my|we|just|it|it['’]s)\b)/iu;
-const andYours = /^(?:and|so|but) (your [\p{L}]+)\? (?=\p{L}[^?]*$)/iu;
-/** "What about your wife, what's she like?" */
-const nounBefore =
-  /^(?:(?:and|so|but) )?(?:(?:what|how) about )?((?<=about |and )\p{Lu}\p{Ll}+|your \p{L}+), ((?:(?:what|how|where|who|when|why)(?: \p{L}+)?(?:['’]s| is| was| does| did| has)|is|was|does|did|has)) (?:he|she|it) (?=\p{L})/iu;
-
-/**
- * Removes the full stops of titles, an address at the end, the comma before "please", and "Is it true that". Puts a
- * full stop after a greeting, "tell me" before "about your …", and removes what is misheard before "tell me about".
- */
-export function withoutTitles(userMessage: string): string {
-  return userMessage
-    .replaceAll(titles, '$1')
-    .replaceAll(/\bd['’]you\b/giu, 'do you')
-    .replaceAll(contractedDid, '$1 did ')
-    .replaceAll(tail, '')
-    .replace(allRight, 'How are you?')
-    .replace(wellAnswered, '')
-    .replace(nounBefore, '$2 $1 ')
-    .replace(andYours, 'Tell me about $1. ')
-    .replace(greetingBefore, '$1. ')
-    .replace(aboutAlone, 'tell me ')
-    .replace(beforeTell, 'tell ')
-    .replace(address, '$1')
-    .replace(addressAtEnd, '$1')
-    .replace(/, *(please\W*)$/iu, ' $1')
-    .replace(/^is it true (?:that )?(?=your?\b)/iu, '');
 }
 
 /** A greeting answers "Hello, may I come in?". */

@@ -71,13 +71,13 @@ export const englishForms: readonly Form[] = [
   {
     act: 'goodbye',
     pattern:
-      /\b(?:goodbye|good bye|bye|farewell|(?<!\b(?:to|can|i|we|cannot|can't) )see you(?! (?:as|in a|like|are))|over and out|signing off|vale|see ya|talk to you later|until next time|catch you later|till (?:next time|then|later|tomorrow)|until (?:then|later|tomorrow)|ciao|au revoir|adieu|cheerio|ta ta|toodle ?oo)\b|^so long\b|^(?:bye )?take care(?: of yourself| \p{L}+)?$|\bthat (?:will|would|'ll) be all\b|^that(?:'s| is) (?:all|it)(?: for (?:today|now))?$|^that(?:'s| is) enough for (?:today|now)$|\btime to go(?: home| now)?$|\bi(?:'ve| have)? ?(?:got to|gotta) (?:run|go|leave|get going)\b|^gotta (?:go|run)\b|\bi(?:'ve| have)? ?(?:got to|have to|must|need to|gotta|should) (?:catch(?! my breath)|head|pick up|get back|be off)\b.{0,30}$|\bi (?:have to|must|should|need to|ought to|gotta|will) (?:go|leave|run|stop|close|be (?:going|off|leaving)|get going|get back|head (?:off|out|home)|hang up)(?: (?:to|for|and|back) (?:\p{L}+ ?){1,3})?(?: home)?(?: now| soon)?$|\bi(?:'m| am) (?:off|leaving)(?: now)?$/u,
+      /\b(?:goodbye|good bye|bye|farewell|(?<!\b(?:to|can|i|we|cannot|can't) )see you(?! (?:as|in a|like|are))|over and out|signing off|vale|see ya|talk to you later|until next time|catch you later|till (?:next time|then|later|tomorrow)|until (?:then|later|tomorrow)|ciao|ta ra|au revoir|adieu|cheerio|ta ta|toodle ?oo)\b|^so long\b|^(?:bye )?take care(?: of yourself| \p{L}+)?$|\bthat (?:will|would|'ll) be all\b|^that(?:'s| is) (?:all|it)(?: for (?:today|now))?$|^that(?:'s| is) enough for (?:today|now)$|\btime to go(?: home| now)?$|\bi(?:'ve| have)? ?(?:got to|gotta) (?:run|go|leave|get going)\b|^gotta (?:go|run)\b|\bi(?:'ve| have)? ?(?:got to|have to|must|need to|gotta|should) (?:catch(?! my breath)|head|pick up|get back|be off)\b.{0,30}$|\bi (?:have to|must|should|need to|ought to|gotta|will) (?:go|leave|run|stop|close|be (?:going|off|leaving)|get going|get back|head (?:off|out|home)|hang up)(?: (?:to|for|and|back) (?:\p{L}+ ?){1,3})?(?: home)?(?: now| soon)?$|\bi(?:'m| am) (?:off|leaving)(?: now)?$/u,
     asks: ['Goodbye', 'I have to go now'],
   },
   {
     act: 'loss',
     pattern:
-      /\b(?:my|our|a|an|the) (?:\p{L}+ ){0,3}(?:died|is dead|passed away|has died|was killed)\b|\b(?:someone|somebody) (?:i love |close to me )?(?:has )?(?:died|passed away)\b|\bi(?:'ve| have)? (?:just )?lost (?:my (?!keys?|glasses|wallet|phone|job|ring|bag|way|mind|temper|voice)\p{L}+|someone|somebody)\b|\b(?:the|my|a) funeral\b|\bi(?:'m| am) (?:grieving|mourning)\b/u,
+      /\b(?:my|our|a|an|the) (?:\p{L}+ ){0,3}(?:died|is dead|passed away|has died|was killed)\b|\b(?:someone|somebody) (?:i love |close to me )?(?:has )?(?:died|passed away)\b|\bi(?:'ve| have)? (?:just )?lost (?:my (?!(?:\p{L}+ )?(?:keys?|glasses|wallet|phone|job|ring|bag|way|mind|temper|voice)\b)\p{L}+|someone|somebody)\b|\b(?:the|my|a) funeral\b|\bi(?:'m| am) (?:grieving|mourning)\b/u,
     asks: ['I lost someone I love', 'My dog died', 'I am grieving', 'Someone I love has died', 'I feel sad'],
   },
   {
@@ -145,7 +145,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'sorry',
     pattern:
-      /^(?:i(?:'m| am) )?(?:so |very |really |terribly |awfully )?sorry\b(?! (?:to hear|for you|about your|about you))|\b(?:i apologi[sz]e|my apologies|forgive me|(?:\bi |^)(?:did not|didn't) mean (?:that|it|to)|i take (?:that|it) back)\b|\b(?:that|it) was (?:\p{L}+ )?(?:rude|mean|unkind|unfair)(?: of me)?$|\bi was (?:\p{L}+ )?(?:rude|mean|unkind)\b/u,
+      /^(?:i(?:'m| am) )?(?:so |very |really |terribly |awfully )?sorry\b(?! (?:to hear|for you|about your|about you))|\b(?:i apologi[sz]e|my apologies|forgive me(?! if\b)|(?:\bi |^)(?:did not|didn't) mean (?:that|it|to)|i take (?:that|it) back)\b|\b(?:that|it) was (?:\p{L}+ )?(?:rude|mean|unkind|unfair)(?: of me)?$|\bi was (?:\p{L}+ )?(?:rude|mean|unkind)\b/u,
     asks: ['I am sorry', 'Sorry', 'I apologise', 'Forgive me'],
   },
   {
@@ -163,7 +163,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'disbelief',
     pattern:
-      /\bi (?:do not|don't|can't|cannot) believe (?:you|that|it|this|a word|any of)\b|\byou(?:'re| are) (?:lying|making (?:that|this|it) up|kidding|joking)\b|^how (?:do|did|would|could|can) you know(?: that| this| it| all that| so much)?$|^(?:really|seriously|are you (?:sure|serious|certain)|is (?:that|it|this) (?:really )?true|no way)$/u,
+      /\bi (?:do not|don't|can't|cannot) believe (?:you|that|it|this|a word|any of)\b|\byou(?:'re| are) (?:lying|making (?:that|this|it) up|kidding|joking)\b|^how (?:do|would|could|can) you know(?: that| this| it| all that| so much)?$|^(?:really|seriously|are you (?:sure|serious|certain)|is (?:that|it|this) (?:really )?true|no way)$/u,
     asks: ["I don't believe you", 'Really?', 'Is that true?', 'Are you serious?'],
   },
   {
@@ -276,7 +276,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'thanks',
     pattern:
-      /\b(?:thanks|thank you|i appreciate (?:it|that)|cheers)\b|\bmuch obliged\b|\bi(?:'m| am) (?:very |so )?grateful\b|\bi (?:really )?appreciate (?:it|that)\b/u,
+      /\b(?:thanks|thank you|i appreciate (?:it|that)|cheers)\b|^ta(?: for \p{L}+.*| very much| love)?$|\bmuch obliged\b|\bi(?:'m| am) (?:very |so )?grateful\b|\bi (?:really )?appreciate (?:it|that)\b/u,
     asks: ['Thank you'],
   },
   {

@@ -116,13 +116,19 @@ describe('scripted replies to what newcomers say', () => {
   });
 
   it.each([
-    ['I never finished high school, to tell you the truth.', /ask away/iu],
-    ['My name is Daniel, and I’m an accountant, I’m afraid. Nothing grand.', /fear|afraid|scared/iu],
-    ['That’s so mean. I’d run away.', /goodbye|farewell|safe/iu],
-    ['You can’t see me, so I suppose that’s not really fair.', /kind/iu],
-    ['I fell this morning, but it doesn’t hurt any more.', /sorry|hard|troubles/iu],
-  ])('bug: “%s” was answered as another act', async (said, wrong) => {
-    expect(await answer(martha, said)).not.toMatch(wrong);
+    ['abraham-lincoln', 'I never finished high school, to tell you the truth.', /ask away/iu],
+    ['queen-elizabeth-i', 'My name is Daniel, and I’m an accountant, I’m afraid. Nothing grand.', /afraid/iu],
+    ['alice', 'That’s so mean. I’d run away.', /goodbye|farewell/iu],
+    ['sherlock-holmes', 'You can’t see me, so I suppose that’s not really fair.', /kind/iu],
+    ['alice', 'I fell this morning, but it doesn’t hurt any more.', /sorry|hard|troubles/iu],
+    ['d-artagnan', 'I do judo. I got my green belt last month.', /bravo/iu],
+    ['captain-nemo', 'Nah, you’re just a madman with a boat.', /firm no/iu],
+    ['queen-elizabeth-i', 'Okay, so I have to ask. Is that your real hair?', /god keep you/iu],
+    ['sherlock-holmes', 'I lost my reading glasses this morning. Where should I look?', /sorry/iu],
+    ['alice', 'I drive a bus. How old is your cat?', /never heard of|do not know/iu],
+    ['sun-wukong', '今天堵车堵了一上午，烦死了。', /骂老孙/u],
+  ])('bug: to %s, “%s” was taken for something else', async (id, said, wrong) => {
+    expect(await answer(packs.find((pack) => pack.id === id) ?? martha, said)).not.toMatch(wrong);
   });
 
   it.each([
