@@ -168,11 +168,11 @@ const englishFollowUps: readonly KindForm[] = [
   ),
   form(
     'more',
-    `(?:(?:can|could|would|will) you )?tell me (?:a (?:bit|little) )?more(?: (?:about|of) ${ofIt})?|(?:please )?go on|(?:can|could) you (?:explain|elaborate)(?: (?:that|it))?|explain (?:that|it)|what do you mean(?: by (?:that|it))?|how so|in what way|like what|such as|for (?:example|instance)|what (?:was|is|were|are) ${ofIt} like|what else`,
+    `(?:(?:can|could|would|will) you )?tell me (?:a (?:bit|little) )?more(?: (?:about|of) ${ofIt})?|tell me about ${ofIt}|(?:please )?go on|(?:can|could) you (?:explain|elaborate)(?: (?:that|it))?|explain (?:that|it)|what do you mean(?: by (?:that|it))?|how so|in what way|like what|such as|for (?:example|instance)|what (?:was|is|were|are) ${ofIt} like|what else`,
   ),
   form(
     'why',
-    `why(?: is that| not| did you do (?:that|it)| would you do (?:that|it))?|how come|what for|for what reason|what made you do (?:it|that)`,
+    `(?:over|about) what|why(?: is that| not| did you do (?:that|it)| would you do (?:that|it))?|how come|what for|for what reason|what made you do (?:it|that)`,
   ),
   form('how', `how (?:did|do|could) you (?:deal|cope|handle|manage|bear|stand|survive)(?: with)?(?: ${ofIt})?`),
   form('who', `(?:with|to|by|for|from) (?:who|whom)|who (?:with|to|by|for|from)`),

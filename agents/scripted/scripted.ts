@@ -104,7 +104,7 @@ const titles = /\b(mr|mrs|ms|dr|st|prof)\./giu;
 
 /** An address behind a question: "…, Mr President?" */
 const address =
-  /, *(?:mr|mrs|ms|dr|mister|sir|madam|captain|general|your majesty|your highness|my (?:queen|lord|lady))\b[^,.!?]{0,20}(\?+)\s*$/iu;
+  /, *(?:mr|mrs|ms|dr|mister|sir|madam|captain|general|your majesty|your highness|dear|love|mate|pal|darling|my (?:queen|lord|lady|friend|dear))\b[^,.!?]{0,20}(\?+)\s*$/iu;
 
 /** An address at the end of a statement: "You do brag a lot, my young friend." */
 const addressAtEnd =

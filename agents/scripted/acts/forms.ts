@@ -94,9 +94,14 @@ export const englishForms: readonly Form[] = [
   },
   {
     act: 'angry',
+    pattern: /\b(?:terrible|bad|awful|horrible|rough|hard|rotten|stressful|long) (?:day|week|time|morning|night)\b/u,
+    asks: ['I had a terrible day', 'I had a bad day', 'I am angry', 'I feel sad'],
+  },
+  {
+    act: 'angry',
     pattern:
-      /\b(?:terrible|bad|awful|horrible|rough|hard|rotten|stressful|long) (?:day|week|time|morning|night)\b|\bi(?:'m| am| feel| was)\b.{0,12}\b(?:angry|furious|mad at|annoyed|upset|frustrated)\b|\b(?:hate|hates) my job\b|\bmy (?:boss|manager|teacher)\b.{0,20}\b(?:yell\p{L}*|shout\p{L}*|scream\p{L}*|mean|terrible|awful|horrible|nightmare|hates? me|rude|unfair|furious)\b/u,
-    asks: ['I had a terrible day', 'I am angry', 'I hate my job', 'My boss is terrible', 'I feel sad'],
+      /\bi(?:'m| am| feel| was)\b.{0,12}\b(?:angry|furious|mad at|annoyed|upset|frustrated)\b|\b(?:hate|hates) my job\b|\bmy (?:boss|manager|teacher)\b.{0,20}\b(?:yell\p{L}*|shout\p{L}*|scream\p{L}*|mean|terrible|awful|horrible|nightmare|hates? me|rude|unfair|furious)\b/u,
+    asks: ['I am angry', 'I hate my job', 'My boss is terrible', 'I had a terrible day', 'I feel sad'],
   },
   {
     act: 'tired',
@@ -186,7 +191,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'pity',
     pattern:
-      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|difficult|painful|unfair|rude|mean|unkind|not (?:very )?(?:nice|fair|kind)|tiring|exhausting|stressful|scary|dangerous|lonely)(?: to hear| for you| thing| story)*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b|\bcondolences\b|^(?:that|it) must (?:have |be |feel |still )*(?:hurt|(?:been |felt )?(?:\p{L}+ )?(?:lonely|frightening|scary|sad|hard|awful|terrible|painful|difficult|tough|horrible|heavy))\b(?: for you)?$/u,
+      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|difficult|painful|unfair|rude|mean|unkind|not (?:very )?(?:nice|fair|kind)|tiring|exhausting|stressful|scary|dangerous|lonely)(?: to hear| for you| thing| story| for (?:a|such a) (?:\p{L}+ )?(?:child|girl|boy|kid|man|woman|mother|father))*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b|\bcondolences\b|^(?:that|it) must (?:have |be |feel |still )*(?:hurt|(?:been |felt )?(?:\p{L}+ )?(?:lonely|frightening|scary|sad|hard|awful|terrible|painful|difficult|tough|horrible|heavy))\b(?: for you)?$/u,
     asks: [],
   },
   {
