@@ -96,7 +96,9 @@ const tellingKinds = 6;
 
 /** True for a question that asks for the user's own name. */
 export function asksOwnName(question: string): boolean {
-  return /\bmy name\b|\bwho am i\b|\bwhat am i called\b|我(?:的名字)?(?:叫|姓)(?:什么|啥)|我是谁|我的名字/iu.test(question);
+  return /\bmy name\b|\bwho am i\b|\bwhat am i called\b|我(?:的名字)?(?:叫|姓)(?:什么|啥)|我是谁|我的名字/iu.test(
+    question,
+  );
 }
 
 /** Occupation that users state of themselves, such as "a nurse". */
