@@ -46,23 +46,29 @@ export function actsOf(userMessage: string, language: string): readonly HeardAct
     .map((part) => actOfPart(part, forms))
     .toReversed()
     .toSorted((left, right) => weightOf(right.act) - weightOf(left.act));
+  const preferred = preferredOf(heard);
+  if (preferred !== undefined) return preferred;
   const [first] = heard;
-  const thanks = heard.find(({ act }) => act === 'thanks');
-  // "Cool, thanks for telling me."
-  if (thanks !== undefined && ['interest', 'praise', 'happy', 'dismissed'].includes(first?.act ?? ''))
-    return [thanks, ...heard];
-  // "Stop, let's talk about something else."
-  const changed = first?.act === 'stop' ? heard.find(({ act }) => act === 'change') : undefined;
-  if (changed !== undefined) return [changed, ...heard];
-  // "Wait, tell me about the tea party."
-  const asked =
-    first?.act === 'stop' || (first?.isLearned === true && closing.has(first.act))
-      ? heard.find(({ act }) => act === 'question')
-      : undefined;
-  if (asked !== undefined) return [asked];
   const isIntroduction =
     nameIn(userMessage) !== undefined && (first === undefined || first.isLearned === true || weightOf(first.act) < 2);
   return isIntroduction ? [{ act: 'introduction', asks: introductions(language) }, ...heard] : heard;
+}
+
+/** The acts in another order than by weight, where several together mean so. */
+function preferredOf(heard: readonly HeardAct[]): readonly HeardAct[] | undefined {
+  const [first] = heard;
+  if (first === undefined) return undefined;
+  const thanks = heard.find(({ act }) => act === 'thanks');
+  // "Cool, thanks for telling me."
+  if (thanks !== undefined && ['interest', 'praise', 'happy', 'dismissed'].includes(first.act))
+    return [thanks, ...heard];
+  // "Stop, let's talk about something else."
+  const changed = first.act === 'stop' ? heard.find(({ act }) => act === 'change') : undefined;
+  if (changed !== undefined) return [changed, ...heard];
+  // "Wait, tell me about the tea party."
+  const isBeside = first.act === 'stop' || (first.isLearned === true && closing.has(first.act));
+  const asked = isBeside ? heard.find(({ act }) => act === 'question') : undefined;
+  return asked === undefined ? undefined : [asked];
 }
 
 /** "It's a long day, but the kids make me laugh": what follows "but" counts. */
@@ -120,14 +126,19 @@ function actOfPart({ text, isAsked }: Part, forms: readonly Form[]): HeardAct {
   // "You sank ships, right?"
   if (form !== undefined && !(isAsked && answers.has(form.act))) return form;
   const { act, probability } = recognizeAct(text, isAsked);
-  const isPossible = isAsked ? asking.has(act) && (!ofUser.has(act) || firstPerson.test(text)) : !onlyAsked.has(act);
   const isSure = probability >= (isAsked ? leastSureOfQuestion : leastSure);
-  const isSaid =
-    isAsked && act === 'change' ? /\b(?:else|another|different|change|instead)\b|别的|换/u.test(text) : true;
-  if (!isSure || !isPossible || !isSaid || !isWorded(act, text) || act === 'question' || act === 'statement')
-    return rest;
+  if (!isSure || !isPossible(act, text, isAsked) || !isWorded(act, text)) return rest;
   return { act, asks: forms.find((each) => each.act === act)?.asks ?? [], isLearned: true };
 }
+
+/** True for acts that a sentence of this kind can perform: a question about the user says "I", another topic is named. */
+function isPossible(act: Act, text: string, isAsked: boolean): boolean {
+  if (!isAsked) return !onlyAsked.has(act) && act !== 'statement' && act !== 'question';
+  if (act === 'change') return anotherTopic.test(text);
+  return asking.has(act) && (!ofUser.has(act) || firstPerson.test(text));
+}
+
+const anotherTopic = /\b(?:else|another|different|change|instead)\b|别的|换/u;
 
 const ofIllness =
   /\b(?:sick|ill|hospital|hurts?|cough|fever|cancer|surgery|operation|pain|worried|accident|missing|come home|dying|(?:un|not )well|stroke|heart)\b|病|医院|疼|痛|伤|烧/u;
