@@ -4,13 +4,12 @@ import type { Message } from '../chat.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import { actsOf, type HeardAct } from './acts/acts.ts';
-import { askedAlone, isMeant, isModern, lineSaid, refers } from './follow-up.ts';
+import { askedAlone, isMeant, isModern, lineSaid } from './follow-up.ts';
 import {
   hitsOf,
   isKeywordOnly,
   isOfUser,
   leastWeakFit,
-  isAbout,
   isOfOthers,
   ofOthers,
   paraphrased,
@@ -21,7 +20,7 @@ import {
 } from './line-search.ts';
 import { fill } from './moves.ts';
 import type { OwnFacts } from './own-facts.ts';
-import { kinship, shapeOf, type Shape } from './shapes.ts';
+import { kinship } from './shapes.ts';
 import type { StockLines } from './stock-lines.ts';
 
 /** A user message, and the data from which a reply without an LLM is made. */
@@ -214,26 +213,4 @@ export function fitting(now: Situated): Spoken | undefined {
     return undefined;
   const echoed = find(`${before} ${userMessage}`).find(isFresh);
   return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
-}
-
-/** Messages of these shapes are answered by their shape. */
-const personal: ReadonlySet<Shape> = new Set(['request', 'leave', 'advice', 'urge', 'either']);
-
-/** A reply that begins with what its own trigger says: "My governess does, …". */
-const elliptic =
-  /^(?:[\p{L}’']+ ){0,3}(?:do|does|did|is|are|was|were|has|have|had|can|will|would)(?: not)?[,.;]|^(?:yes|no|not)\b/iu;
-
-/** A line about what a question asks of, that does not answer it: said with words that own it. */
-export function nearby({ find, userMessage, history, language, stock, isFresh }: Situated): Spoken | undefined {
-  if (!isAskedIn(userMessage) || personal.has(shapeOf(userMessage)) || refers.test(userMessage)) return undefined;
-  const near = find(userMessage).find(
-    (hit) =>
-      isFresh(hit) &&
-      isAbout(hit.pair, userMessage) &&
-      !elliptic.test(hit.pair.reply) &&
-      !isKeywordOnly({ ...hit, part: userMessage }, true),
-  );
-  if (near === undefined) return undefined;
-  const lead = fill(stock.leads, history, {});
-  return { ...near.pair, reply: `${lead}${language.startsWith('zh') ? '' : ' '}${near.pair.reply}` };
 }

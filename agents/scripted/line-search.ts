@@ -176,19 +176,6 @@ export const ofOthers =
   /\b(?:he|she|they|his|hers?|him|them|theirs?|its?|(?:can|could|should|do|did|am|must|will) i)\b|[他她它]/iu;
 const ofYou = /\byou(?:r|'re|’re|rs)?\b|你/iu;
 
-const ofSubject =
-  /^(?:please )?(?:tell me about|describe|who(?:'s| is| are| was| were)|what(?:'s| is| are| was| were| about| do you think (?:of|about))|do you know|have you (?:met|heard of)) |是谁|是什么|讲讲|说说/iu;
-
-/** True if a trigger of the line asks for nothing but a subject of the message: "Tell me about your crew". */
-export function isAbout({ asks }: DialoguePair, message: string): boolean {
-  const terms = new Set(searchTerms(message));
-  return asks.some((ask) => {
-    const topics = topicTerms(ask).filter((topic) => !weakTopics.has(topic));
-    const isOfIt = ofSubject.test(ask) && !isForName(ask) && !isOfOtherOwner(message, ask);
-    return isOfIt && topics.length > 0 && topics.every((topic) => terms.has(topic));
-  });
-}
-
 /** "Who is the strongest?": one of many, which a line about all of them does not answer. */
 const superlative =
   /\b(?:most|best|worst|favou?rite|first|only|(?!guest|forest|interest|honest|rest|west|east|test|priest|harvest)\p{L}{3,}est)\b|最(?!怕|喜欢|爱|讨厌|恨|想)/iu;

@@ -29,21 +29,20 @@ const invites =
 const shortestTale = 30;
 /** Questions that an evasion in the character's own words suits; others get an answer of their shape. */
 const open: ReadonlySet<Shape> = new Set(['what', 'tell']);
-/** Questions whose stock lines say that the character does not know; those for the others are vague answers. */
-const declined: readonly Shape[] = [
-  'tell',
+/** Questions that are not evaded twice in a row; a request or a plea for advice is answered as one. */
+const sought: ReadonlySet<Shape> = new Set([
+  ...open,
   'who',
   'where',
   'when',
   'why',
   'how',
   'number',
-  'what',
-  'request',
-  'knowing',
-];
-/** Questions after which another subject can be offered; a request or a plea for advice is answered as one. */
-const offered: ReadonlySet<Shape> = new Set([...open, 'who', 'where', 'when', 'why', 'how', 'number']);
+  'opinion',
+  'either',
+  'whether',
+  'whether-you',
+]);
 /** Questions about what the character has just spoken of that the user may judge. */
 const judged: ReadonlySet<Shape> = new Set(['whether', 'whether-you', 'opinion']);
 
@@ -62,19 +61,17 @@ export interface Unanswered {
 
 /**
  * Answers a message that no line fits, by its shape: declines a question or a request, receives a statement; every other
- * time in the character's own words where they suit. A second question in a row without an answer gets the offer of a
- * subject, a third one a line about a subject.
+ * time in the character's own words where they suit. A second question in a row without an answer gets a line about
+ * another subject, if possible one that was touched on.
  */
 export function moveOn(unanswered: Unanswered): string {
-  const { character, lines, history, language, stock, before, lastReply, userMessage } = unanswered;
+  const { character, lines, history, language, stock, before, userMessage } = unanswered;
   const shape = answeredShapeOf(unanswered);
   const own = evasionsIn(character, language);
   if (isStated(shape)) return received(unanswered, shape);
-  const wasOffered = isMove(offersOf(stock), lastReply);
   const wasEvaded = isAskedIn(before) && isEvasion(unanswered, own);
-  const other = wasEvaded && offered.has(shape) ? otherSubject(lines, history, language) : undefined;
-  if (other !== undefined)
-    return fill(wasOffered ? stock.tells : stock.offers, history, { topic: other.topic, line: other.reply });
+  const other = wasEvaded && sought.has(shape) ? otherSubject(lines, history, language) : undefined;
+  if (other !== undefined) return fill(stock.tells, history, { topic: other.topic, line: other.reply });
   if (judged.has(shape) && pronounIn(userMessage) !== undefined && isOwnLine(unanswered))
     return chooseLine(stock.judges, history);
   const kind = wasEvaded ? undefined : askedOfTold(unanswered);
@@ -82,15 +79,16 @@ export function moveOn(unanswered: Unanswered): string {
   const short = shape === 'whether-you' ? yesOrNoOf(lastSentenceOf(userMessage)) : undefined;
   if (short !== undefined) return chooseLine(stock.yesOrNo[short], history);
   const suited = own.filter((line) => !ofStatement.test(line));
-  const isOpen = open.has(shape) && !wasEvaded && !wasOffered;
+  const isOpen = open.has(shape) && !wasEvaded;
   return chooseLine(isOpen && suited.length > 0 ? suited : stock.shapes[shape], history);
 }
 
 /** True if the last reply was an evasion: one of the card's own, or a stock line that tells nothing. */
 function isEvasion({ lastReply, stock }: Unanswered, own: readonly string[]): boolean {
-  const vague = [...declined.flatMap((each) => stock.shapes[each]), ...Object.values(stock.followUps).flat()];
+  const ofShapes = Object.entries(stock.shapes).flatMap(([shape, texts]) => (isStated(shape as Shape) ? [] : texts));
+  const others = [stock.followUps, stock.yesOrNo].flatMap((each) => Object.values(each).flat());
   return (
-    own.some((each) => isSameLine(lastReply, each)) || isMove([...vague, ...stock.judges, ...stock.offers], lastReply)
+    own.some((each) => isSameLine(lastReply, each)) || isMove([...ofShapes, ...others, ...stock.judges], lastReply)
   );
 }
 
@@ -122,6 +120,7 @@ function received(unanswered: Unanswered, shape: Shape): string {
   const comforts = stock.acts.trouble ?? [];
   if (trouble.test(userMessage) && shape !== 'you' && !isMove(comforts, lastReply))
     return chooseLine(comforts, history);
+  if (understandable.test(userMessage)) return chooseLine(stock.understood, history);
   if (isReaction(userMessage) && shape === 'remark') return chooseLine(stock.reactions, history);
   const isUnknown =
     (isAskedIn(before) && isModern(before, character)) ||
@@ -131,6 +130,10 @@ function received(unanswered: Unanswered, shape: Shape): string {
   const tales = !isTale ? [] : own.filter((line) => invites.test(line) && !ofQuestion.test(line));
   return chooseLine([...stock.shapes[shape], ...tales], history);
 }
+
+/** "I would have been screaming the whole way", "I could never do that." */
+const understandable =
+  /^\W*(?:(?:oh|well|honestly|ha|wow|hm+|huh)\W+)*i(?:['’]d (?!(?:like|love) (?:to|a|an|some)\b)| would (?!like|love)| could(?: never|n['’]t)| don['’]t think i could| wish my)\b|^(?:要是|换了|换成)?我(?:可|早|肯定).{0,3}(?:不敢|疯|受不了|吓)|^(?:要是|换了|换成)我/iu;
 
 /** Tells what a thing is or does: "You ride it with your feet." */
 const explains =
@@ -189,9 +192,9 @@ function lastSentenceOf(userMessage: string): string {
   );
 }
 
-/** Stock lines with which the character offers another subject: because the user wants one, or because there is no answer. */
-function offersOf({ acts, offers }: StockLines): readonly string[] {
-  return [...(acts.change ?? []).filter((line) => line.includes('{topic}')), ...offers];
+/** Stock lines with which the character offers another subject to a user who wants one. */
+function offersOf({ acts }: StockLines): readonly string[] {
+  return (acts.change ?? []).filter((line) => line.includes('{topic}'));
 }
 
 /** Offers a user who wants another subject that of a line that was not said yet. */

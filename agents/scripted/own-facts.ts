@@ -115,7 +115,7 @@ export function workIn(userMessage: string): string | undefined {
 /** Questions with which a line may end, and the question for what the user may have said already. */
 const asksBack: readonly (readonly [RegExp, string])[] = [
   [
-    /\b(?:who asks|who are you|whom have i|(?:what|how) (?:shall|should|may|am) i (?:to )?call you|your name)\b|你(?:叫什么|是谁|姓)/iu,
+    /\b(?:who (?:is it that )?asks|who are you|whom have i|(?:what|how) (?:shall|should|may|am) i (?:to )?call you|your name)\b|你(?:叫什么|是谁|姓)/iu,
     'What is my name?',
   ],
   [

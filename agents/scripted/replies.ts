@@ -33,7 +33,6 @@ import {
   leastPronounFit,
   lineFor,
   literal,
-  nearby,
   possessive,
   relatedLine,
   type Mind,
@@ -95,7 +94,6 @@ export function replyTo(mind: Mind): Spoken {
     (talk: Situated) => pursued(talk, true),
     unknownThing,
     otherwise,
-    nearby,
   ];
   const spoken = steps
     .values()
@@ -142,12 +140,18 @@ const ofSelfOrNot =
 /** Repeats name and work of users who introduce themselves, before the pack's own line. */
 function introduced(now: Situated): Spoken | undefined {
   const { act, history, language, stock, userMessage } = now;
-  if (act.act !== 'introduction') return undefined;
   const slots = { name: nameIn(userMessage), work: workIn(userMessage) };
-  const lead = fill([slots.work === undefined ? stock.introduced : stock.introducedAs], history, slots);
+  // "Who am I talking to? I'm Anna."
+  const isWithName = act.act === 'introduction' || (act.act === 'who' && slots.name !== undefined);
+  if (!isWithName) return undefined;
+  const named = fill([slots.work === undefined ? stock.introduced : stock.introducedAs], history, slots);
+  const lead = surnameOnly.test(userMessage) ? named.replace('叫', '姓') : named;
   const line = lineFor(now, act.asks) ?? { reply: fill(stock.acts.introduction ?? [], history, {}) };
   return { ...line, reply: language.startsWith('zh') ? `${lead}${line.reply}` : `${lead} ${line.reply}` };
 }
+
+/** Chinese users who give their surname only. */
+const surnameOnly = /^(?!.*我?叫).*我姓/su;
 
 /** Acts that a short question about the line said last may seem to perform. */
 const pursuing: ReadonlySet<Act> = new Set([
@@ -261,13 +265,16 @@ function continued(now: Situated): Spoken | undefined {
     : undefined;
 }
 
+/** Acts that lead up to a question, which counts: "That's sad. Do you think about them?" */
+const reacting: ReadonlySet<Act> = new Set(['pity', 'praise', 'interest', 'laugh']);
+
 /** Answers another act of the message: "I'm bored, let's play something!" */
 function otherwise(now: Situated): Spoken | undefined {
   for (const act of now.others) {
-    if (now.act.act === 'question' && isCourtesy(act.act, now.userMessage)) continue;
+    if (now.act.act === 'question' && (isCourtesy(act.act, now.userMessage) || reacting.has(act.act))) continue;
     // "Nah, you're just joking."
     if (now.act.act === 'statement' && (act.act === 'yes' || act.act === 'no')) continue;
-    const reply = answered({ ...now, act });
+    const reply = introduced({ ...now, act }) ?? answered({ ...now, act });
     if (reply !== undefined) return reply;
   }
   return undefined;

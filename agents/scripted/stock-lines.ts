@@ -12,6 +12,8 @@ export interface StockLines {
   readonly acts: Readonly<Partial<Record<Act, readonly string[]>>>;
   /** Answers to messages of these shapes that no line fits; each asks something back. */
   readonly shapes: Readonly<Record<Shape, readonly string[]>>;
+  /** The same to what users would or could not do in the character's place. */
+  readonly understood: readonly string[];
   /** The same to a reaction of a few words. */
   readonly reactions: readonly string[];
   /** Answers to yes-or-no questions about the character that no line fits, by what they ask for. */
@@ -28,8 +30,6 @@ export interface StockLines {
   readonly ownFactUnknown: readonly string[];
   /** Said before a line that was said before. */
   readonly repeats: readonly string[];
-  /** Said before a line about the same subject that is no answer. */
-  readonly leads: readonly string[];
   /** Asks what "it" is. */
   readonly clarifies: readonly string[];
   /** Answers to a question about "him" or "it" if the character has no more lines about it. */
@@ -41,9 +41,7 @@ export interface StockLines {
   /** After a question about a thing that only the user knows. */
   readonly yoursToTell: readonly string[];
   readonly unknownThings: readonly string[];
-  /** Offers a subject of the card. */
-  readonly offers: readonly string[];
-  /** Changes the subject to one of the card, with its `{line}`. */
+  /** Declines a second question in a row, and tells of a subject of the card instead: `{topic}` and its `{line}`. */
   readonly tells: readonly string[];
   readonly returnsQuestion: readonly string[];
 }

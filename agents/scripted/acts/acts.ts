@@ -9,22 +9,9 @@ const closing: ReadonlySet<Act> = new Set(['stop', 'goodbye', 'good-night']);
 /** Acts that accompany others: "Thanks, and who are you?" */
 const light: ReadonlySet<Act> = new Set(['greeting', 'meeting', 'thanks', 'yes', 'no']);
 /** Acts that yield to a question or a feeling in the same message. */
-const middling: ReadonlySet<Act> = new Set([
-  'statement',
-  'laugh',
-  'dismissed',
-  'back',
-  'sorry',
-  'interest',
-  'pity',
-  'praise',
-  'disbelief',
-  'why',
-  'more',
-  'agree',
-  'disagree',
-  'confused',
-  'help',
+const middling: ReadonlySet<Act> = new Set<Act>([
+  ...(['statement', 'laugh', 'dismissed', 'back', 'sorry', 'interest', 'pity', 'praise', 'disbelief'] as const),
+  ...(['why', 'more', 'agree', 'disagree', 'confused', 'help'] as const),
 ]);
 /** Longer parts of a message are read as a question or a statement only, so that no pattern sees a long text. */
 const longestPart = 160;
@@ -49,10 +36,14 @@ export function actsOf(userMessage: string, language: string): readonly HeardAct
   const preferred = preferredOf(heard);
   if (preferred !== undefined) return preferred;
   const [first] = heard;
-  const isIntroduction =
-    nameIn(userMessage) !== undefined && (first === undefined || first.isLearned === true || weightOf(first.act) < 2);
-  return isIntroduction ? [{ act: 'introduction', asks: introductions(language) }, ...heard] : heard;
+  const isFirst = first === undefined || first.isLearned === true || weightOf(first.act) < 2 || mild.has(first.act);
+  if (nameIn(userMessage) === undefined) return heard;
+  const introduction: HeardAct = { act: 'introduction', asks: introductions(language) };
+  return isFirst ? [introduction, ...heard] : [...heard, introduction];
 }
+
+/** Feelings that an introduction goes before: "I'm Anna, and I can't sleep." */
+const mild: ReadonlySet<Act> = new Set(['tired', 'bored']);
 
 /** The acts in another order than by weight, where several together mean so. */
 function preferredOf(heard: readonly HeardAct[]): readonly HeardAct[] | undefined {
@@ -123,12 +114,20 @@ function actOfPart({ text, isAsked }: Part, forms: readonly Form[]): HeardAct {
   const rest: HeardAct = { act: isAsked ? 'question' : 'statement', asks: [] };
   if (text.length > longestPart || reported.test(text)) return rest;
   const form = forms.find(({ pattern }) => pattern.test(plain) || pattern.test(text));
-  // "You sank ships, right?"
-  if (form !== undefined && !(isAsked && answers.has(form.act))) return form;
+  if (form !== undefined && !(isAsked && isMisread(form.act, text))) return form;
   const { act, probability } = recognizeAct(text, isAsked);
   const isSure = probability >= (isAsked ? leastSureOfQuestion : leastSure);
   if (!isSure || !isPossible(act, text, isAsked) || !isWorded(act, text)) return rest;
   return { act, asks: forms.find((each) => each.act === act)?.asks ?? [], isLearned: true };
+}
+
+/** Feelings and states of the user. */
+const ofOneself: ReadonlySet<Act> = new Set(['angry', 'sad', 'tired', 'afraid', 'ill', 'bored', 'happy', 'lonely']);
+
+/** True for a question with the words of another act: "You sank ships, right?", "Bad day?", "That's it?" */
+function isMisread(act: Act, text: string): boolean {
+  if (act === 'advice') return /^你.*的时候/u.test(text);
+  return answers.has(act) || (!firstPerson.test(text) && (ofOneself.has(act) || /^that(?:'s| is)\b/u.test(text)));
 }
 
 /** True for acts that a sentence of this kind can perform: a question about the user says "I", another topic is named. */
@@ -140,13 +139,22 @@ function isPossible(act: Act, text: string, isAsked: boolean): boolean {
 
 const anotherTopic = /\b(?:else|another|different|change|instead)\b|别的|换/u;
 
-const ofIllness =
-  /\b(?:sick|ill|hospital|hurts?|cough|fever|cancer|surgery|operation|pain|worried|accident|missing|come home|dying|(?:un|not )well|stroke|heart)\b|病|医院|疼|痛|伤|烧/u;
+/** Words without which the network is not believed. */
+const wordsOfAct: Partial<Record<Act, RegExp>> = {
+  worry:
+    /\b(?:sick|ill|hospital|hurts?|cough|fever|cancer|surgery|operation|pain|worried|accident|missing|come home|dying|(?:un|not )well|stroke|heart)\b|病|医院|疼|痛|伤|烧/u,
+  tired:
+    /\b(?:tired|tiring|exhaust\p{L}*|sle[ep]p\p{L}*|slept|weary|worn|drained|knackered|awake|rest|yawn\p{L}*|shattered|energy|bed|nap|insomnia|burn\p{L}* out)\b|累|困|睡|乏|疲|歇/u,
+  wellbeing: /\byou\b|\bday\b|going|things|everything|life|你|好吗|怎么样/u,
+};
+const advises = /\byou (?:should|must|could|can|need|ought|have to|might)\b/u;
 
 /** True unless the words show that the network is wrong: an insult says "you", not "I"; an answer is short. */
 function isWorded(act: Act, text: string): boolean {
-  if (act === 'insult' || act === 'rude') return /\byou|你/u.test(text) || !firstPerson.test(text);
-  if (act === 'worry') return ofIllness.test(text);
+  if (act === 'insult' || act === 'rude')
+    return !advises.test(text) && (/\byou|你/u.test(text) || !firstPerson.test(text));
+  const words = wordsOfAct[act];
+  if (words !== undefined) return words.test(text);
   return (act !== 'yes' && act !== 'no') || text.length < 12;
 }
 

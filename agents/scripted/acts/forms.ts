@@ -94,7 +94,8 @@ export const englishForms: readonly Form[] = [
   },
   {
     act: 'angry',
-    pattern: /\b(?:terrible|bad|awful|horrible|rough|hard|rotten|stressful|long) (?:day|week|time|morning|night)\b/u,
+    pattern:
+      /^(?!.*\b(?:(?:that|it) must|for you)\b)(?:.*\b)?(?:(?:terrible|bad|awful|horrible|rough|hard|rotten|stressful) (?:day|week|time|morning|night)|long (?:day|week|night))\b/u,
     asks: ['I had a terrible day', 'I had a bad day', 'I am angry', 'I feel sad'],
   },
   {

@@ -149,4 +149,34 @@ describe('scripted replies to what newcomers say', () => {
     const [, reply] = await talk(martha, 'Tell me about your brother.', 'Oh man. I’m sorry.');
     expect(reply).toMatch(/kind|helps/u);
   });
+
+  it.each([
+    ['bug: “a long time ago” was taken for a complaint', 'It was a long time ago now.', 'I had a hard day.'],
+    ['bug: “Bad day?” was taken for a complaint', 'Bad day?', 'I had a hard day.'],
+    ['bug: sympathy was taken for a complaint', 'That must have been a hard day for you all.', 'I had a hard day.'],
+    ['bug: “That’s it?” was taken for a farewell', "That's it? And you still became a judge?", 'Goodbye.'],
+    ['bug: “I’m impressed” was taken for tiredness', "I'm failing French, so I'm impressed.", 'I am tired.'],
+    ['bug: advice was taken for an insult', 'You should. People like to hear it.', 'You are rude.'],
+    ['bug: a question after “That’s sad” got thanks', "That's sad. Do you juggle a lot?", "That's sad."],
+  ])('%s', async (_name, said, mistaken) => {
+    for (const pack of packs.filter(({ languages }) => languages[0] === 'en'))
+      expect(await answer(pack, said)).not.toBe(await answer(pack, mistaken));
+  });
+
+  it('bug: users who named themselves beside a question were asked who they are, or not greeted', async () => {
+    const nemo = packs.find(({ id }) => id === 'captain-nemo') ?? martha;
+    const greeted = await answer(nemo, "Hi there, am I speaking to the captain? I'm Jonas, I'm nineteen.");
+    expect(greeted).toContain('Jonas');
+    expect(greeted).not.toMatch(/who is it/i);
+    expect(await answer(martha, "Hello, um, is it Martha or Missus? I'm Chloe.")).toContain('Chloe');
+  });
+
+  it('bug: a surname was taken for the whole name in Chinese', async () => {
+    const wukong = packs.find(({ id }) => id === 'sun-wukong') ?? martha;
+    expect(await answer(wukong, '我姓刘，开出租车的。')).toContain('姓刘');
+  });
+
+  it('what users would do in the character’s place is understood', async () => {
+    expect(stockLines('en').understood).toContain(await answer(martha, 'I would have been screaming the whole way.'));
+  });
 });

@@ -84,7 +84,7 @@ describe('scripted replies', () => {
 
   it('an explanation of a thing that the character did not know is no view of the character', async () => {
     const [, explained] = await talk(martha, 'Do you know what a unicycle is?', 'You ride it with your feet.');
-    expect(explained).not.toMatch(/seem to you|view of me|thought of myself/);
+    expect(explained).not.toMatch(/may be right|think about that|way to see it/);
   });
 
   it('a misfortune is received with sympathy, and a plain statement with interest', async () => {
@@ -92,12 +92,11 @@ describe('scripted replies', () => {
     expect(await answer(martha, 'I painted a shed.')).not.toMatch(/sorry|hard/i);
   });
 
-  it('a third question in a row without an answer gets a line about a subject of the character', async () => {
-    const asked = ['Who invented the zip?', 'Where is Bolivia?', 'Who governs Bolivia?'];
+  it('a second question in a row without an answer gets a line about a subject of the character', async () => {
+    const asked = ['Who invented the zip?', 'Is Bolivia large?', 'Who governs Bolivia?'];
     for (const pack of packs.filter(({ id }) => id === 'captain-nemo' || id === 'alice')) {
-      const [, offer, told] = await talk(pack, ...asked);
-      expect(offer).toMatch(/ask me about|speak of|tell you about/i);
-      expect(pack.lines.some(({ reply }) => told?.endsWith(reply))).toBe(true);
+      const isTold = (await talk(pack, ...asked)).map((text) => pack.lines.some(({ reply }) => text.endsWith(reply)));
+      expect(isTold).toEqual([false, true, false]);
     }
   });
 
@@ -129,7 +128,7 @@ describe('scripted replies', () => {
     expect(await answer(martha, 'Could you lend me your zebra?')).toMatch(/promise|Not today|would rather not/);
     expect(await answer(martha, 'My zebra broke his leg.')).toMatch(/sorry|hard/i);
     expect(await answer(martha, 'I painted a zebra.')).not.toMatch(/sorry|hard/i);
-    expect(await answer(martha, 'You look like a zebra.')).toMatch(/seem to you|view of me|thought of myself/);
+    expect(await answer(martha, 'You look like a zebra.')).toMatch(/may be right|think about that|way to see it/);
     expect(await answer(martha, 'You should paint it.')).toMatch(/bear that in mind|may be right|think about it/);
   });
 
@@ -151,9 +150,7 @@ describe('scripted replies', () => {
     });
     expect(await answer(sailor, 'Tell me about your ship.')).toBe('She leaks, and she is mine.');
     expect(await answer(sailor, 'What is the name of your ship?')).not.toBe('She leaks, and she is mine.');
-    expect(await answer(sailor, 'How many men are in your crew?')).toMatch(
-      /(?:not quite|exactly|in part).* Honest men/,
-    );
+    expect(await answer(sailor, 'How many men are in your crew?')).toMatch(/number|count|figure/);
     expect(await answer(sailor, 'How many brothers do you have?')).toBe('Two brothers, both bakers.');
     expect(await answer(sailor, 'Are you tall or short?')).toMatch(
       /the one or the other|Which of the two|little of both/,
