@@ -168,7 +168,7 @@ const englishFollowUps: readonly KindForm[] = [
   ),
   form(
     'more',
-    `(?:(?:can|could|would|will) you )?tell me (?:a (?:bit|little) )?more(?: (?:about|of) ${ofIt})?|tell me about ${ofIt}|(?:please )?go on|(?:can|could) you (?:explain|elaborate)(?: (?:that|it))?|explain (?:that|it)|what do you mean(?: by (?:that|it))?|how so|in what way|like what|such as|for (?:example|instance)|what (?:was|is|were|are) ${ofIt} like|what else`,
+    `(?:(?:can|could|would|will) you )?tell me (?:a (?:bit|little) )?more(?: (?:about|of) ${ofIt})?|tell me about ${ofIt}|(?:please )?go on|(?:can|could) you (?:explain|elaborate)(?: (?:that|it))?|(?:can|could) you (?:say|put|explain) (?:that|it) (?:more (?:simply|clearly)|differently|another way|in (?:simple|plain|other) words)|explain (?:that|it)|what do you mean(?: by (?:that|it))?|how so|in what way|like what|such as|for (?:example|instance)|what (?:was|is|were|are) ${ofIt} like|what else`,
   ),
   form(
     'why',

@@ -81,6 +81,10 @@ const unnamed = /\b(?:he|she|him|her|his|they|them|their|you two|the two of you|
 const ownNoun = /\b(?:your|my|our|the|that|this|an?) \p{L}+\b.*\b(?:he|him|she|her|they|them|his|their)\b/iu;
 const names = /(?<=[\p{L},;'’] )\p{Lu}\p{Ll}+/gu;
 
+/** Of whom a question may have asked without a name. */
+const kin =
+  /\b(?<=your (?:\p{L}+ )?)(?:father|dad|mother|mum|mom|wife|husband|brother|sister|son|daughter|friend|teacher|master|servant)s?\b/giu;
+
 /**
  * For an English question about somebody unnamed ("How did he die?") after talk of somebody with a name, returns a search
  * among the lines that have a name or a subject of which was spoken. Other messages are searched for as they are.
@@ -95,7 +99,10 @@ export function amongSamePersons(
   if (ofUser.has(shapeOf(userMessage))) return find;
   const own = new Set(topicTerms(character.name));
   const triggers = lineSaid(lines, lastReply)?.asks ?? [];
-  const named = [before, lastReply, ...triggers].flatMap((text) => text.match(names) ?? []);
+  const named = [
+    ...[before, lastReply, ...triggers].flatMap((text) => text.match(names) ?? []),
+    ...(before.match(kin) ?? []),
+  ];
   if (named.every((name) => own.has(topicTerms(name)[0] ?? name))) return find;
   const spokenOf = new Set(
     topicTerms([...named, before, ...triggers].join(' ')).filter((term) => !weakTopics.has(term)),

@@ -228,7 +228,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'who',
     pattern:
-      /^(?:and |so |but )?(?:who are you|what(?:'s| is) your (?:full |real |first |whole )?name|what are you called|what (?:should|may|can|do) i call you|who am i (?:talking|speaking) (?:to|with)|(?:\p{L}+ )?is (?:that|this) (?:really )?(?:you|(?:the |mr |mister )?(?:queen|king|captain|president|general|detective|prince|princess)(?: \p{L}+)?)|who(?:'s| is) (?:there|this|that speaking)|introduce yourself|tell me (?:something |a little |a bit )?about yourself)(?: exactly| really| then| again)?$/u,
+      /^(?:and |so |but )?(?:who are you|what(?:'s| is) your (?:full |real |first |whole )?name|what are you called|what (?:should|may|can|do) i call you|who am i (?:talking|speaking) (?:to|with)|(?:(?:are you|am i (?:talking|speaking) (?:to|with)|is (?:this|that)|you(?:'re| are)) (?:really |actually )?(?:that|the)(?: famous| great| real)?|are you an?) (?:detective|queen|king|captain|president|monkey king)|(?:\p{L}+ )?is (?:that|this) (?:really )?(?:you|(?:the |mr |mister )?(?:queen|king|captain|president|general|detective|prince|princess)(?: \p{L}+)?)|who(?:'s| is) (?:there|this|that speaking)|introduce yourself|tell me (?:something |a little |a bit )?about yourself)(?: exactly| really| then| again)?$/u,
     asks: ['Who are you?', 'What is your name?'],
   },
   {

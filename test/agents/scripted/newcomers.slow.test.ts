@@ -179,4 +179,13 @@ describe('scripted replies to what newcomers say', () => {
   it('what users would do in the character’s place is understood', async () => {
     expect(stockLines('en').understood).toContain(await answer(martha, 'I would have been screaming the whole way.'));
   });
+
+  it.each([
+    ['sherlock-holmes', 'Good evening. Am I speaking to the famous detective?'],
+    ['queen-elizabeth-i', 'Hello, are you really the Queen?'],
+    ['captain-nemo', "You're that captain, aren't you?"],
+  ])('bug: %s did not know its own office: “%s”', async (id, asked) => {
+    const pack = packs.find((each) => each.id === id) ?? martha;
+    expect(await answer(pack, asked)).toBe(await answer(pack, 'Who are you?'));
+  });
 });
