@@ -26,7 +26,7 @@ something for everyone. This can help reduce stress and improve your overall hea
 const leastWords = 7;
 /** Mean log ratio per bigram from which on a sentence sounds like an assistant; no shipped line reaches it. */
 const leastRatio = 1.15;
-const leastPairs = 7;
+const leastPairs = 8;
 /** Additive smoothing of bigram frequencies: one in three thousand. */
 const smoothing = 1 / 3_000;
 

@@ -26,9 +26,14 @@ export function searchTerms(text: string): string[] {
 /** True for terms that frame a message ("tell me about", "do you") and say nothing about its topic. */
 export function isFrame(term: string): boolean {
   return (
-    frames.has(term) || (/\p{Script=Han}/u.test(term) && Array.from(term).some((character) => hanFrames.has(character)))
+    frames.has(term) ||
+    year.test(term) ||
+    (/\p{Script=Han}/u.test(term) && Array.from(term).some((character) => hanFrames.has(character)))
   );
 }
+
+/** A year in digits: lines spell it out. */
+const year = /^(?:1\d|20)\d\d$/u;
 
 /** The terms of a text that are not frame words. */
 export function topicTerms(text: string): string[] {
@@ -111,7 +116,8 @@ const synonyms: ReadonlyMap<string, string> = new Map(
     'grandmother grandma granny',
     'grandfather grandpa',
     'father dad daddy papa',
-    'brother sibling siblings brothers sisters sister',
+    'brother brothers sibling siblings',
+    'sister sisters',
     'child children kid kids',
     'man men gentleman gentlemen',
     'woman women lady ladies',

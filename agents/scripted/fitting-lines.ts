@@ -3,7 +3,8 @@ import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
-import { actsOf, type HeardAct } from './acts/acts.ts';
+import { sentencesOf } from '../memory/facts.ts';
+import { actsOf, lastQuestionOf, type HeardAct } from './acts/acts.ts';
 import { askedAlone, isMeant, isModern, lineSaid } from './follow-up.ts';
 import {
   hitsOf,
@@ -28,6 +29,7 @@ export interface Mind {
   readonly character: Character;
   /** The character's lines in this language, and their index. */
   readonly lines: readonly DialoguePair[];
+  /** Finds lines; among those of the persons spoken of if a question names nobody. */
   readonly find: FindLines;
   readonly history: readonly Message[];
   readonly language: string;
@@ -42,6 +44,8 @@ export type Spoken = Pick<DialoguePair, 'reply' | 'emotion'>;
 
 /** A mind, and what every step needs to know of the talk so far. */
 export interface Situated extends Mind {
+  /** Finds lines about anybody. */
+  readonly findAny: FindLines;
   readonly act: HeardAct;
   /** The other acts of the message. */
   readonly others: readonly HeardAct[];
@@ -64,21 +68,34 @@ const leastActFit = 0.8;
 export const leastPronounFit = 0.75;
 /** Factor on the fit of a message read with the one before it. */
 const echoShare = 0.75;
-/** The line that has this message as a trigger, for any act of the message. */
-export function literal({ find, userMessage, isFresh }: Situated): Spoken | undefined {
-  const said = bareWords(userMessage);
-  if (said.length < (/\p{Script=Han}/u.test(said) ? 3 : shortestLiteral)) return undefined;
-  return find(userMessage).find((hit) => isFresh(hit) && hit.pair.asks.some((ask) => bareWords(ask) === said))?.pair;
+/** The line that has this message as a trigger, or its question, or another sentence of it. */
+export function literal({ find, findAny, userMessage, isFresh }: Situated): Spoken | undefined {
+  const sentences = sentencesOf(userMessage);
+  const isLong = (sentence: string): boolean => bareWords(sentence).length >= shortestSentence;
+  const others = sentences.length > 1 ? [lastQuestionOf(userMessage), ...sentences.filter(isLong)] : [];
+  return [userMessage, ...others.slice(0, mostSentences)]
+    .values()
+    .map((text) => literalLine(text, bareWords(text).length < shortestSentence ? find : findAny, isFresh))
+    .find((line) => line !== undefined);
 }
 
-/** Shorter messages, such as "what", say little without what was said before. */
+function literalLine(text: string, find: FindLines, isFresh: Situated['isFresh']): Spoken | undefined {
+  const said = bareWords(text);
+  if (said.length < (/\p{Script=Han}/u.test(said) ? 3 : shortestLiteral)) return undefined;
+  return find(text).find((hit) => isFresh(hit) && hit.pair.asks.some((ask) => bareWords(ask) === said))?.pair;
+}
+
+/** Shorter messages, such as "what", say little without what was said before; a statement among others is longer. */
 const shortestLiteral = 10;
+const shortestSentence = 24;
+const mostSentences = 4;
 
 function bareWords(text: string): string {
   return text
     .toLowerCase()
     .replaceAll(/[’‘`]/gu, "'")
     .replaceAll(/[^\p{L}\p{N}' ]+/gu, '')
+    .replace(/(?<=\p{Script=Han})[啊呀呢吧啦嘛哦]+$/u, '')
     .trim();
 }
 
@@ -172,8 +189,9 @@ export function continuedLine(now: Situated): DialoguePair | undefined {
   return best !== undefined && best.score >= (own.length > 0 ? 1.8 : 2) ? best.pair : undefined;
 }
 
-/** "What do you think of him?" is also answered by a line about the subject. */
-const ofSubjectOnly = /^what do you (?:think|make) (?:of|about) ((?!me\b|it\b|that\b|this\b)[\p{L}'’ ]{2,40})\?*$/iu;
+/** "What do you think of Moran?" and "And Moran?" are also answered by a line about the subject. */
+const ofSubjectOnly =
+  /^(?:what do you (?:think|make) (?:of|about)|and(?: what about)?|(?:what|how) about) ((?!(?:me|it|that|this|you|now|then)\b)[\p{L}'’ ]{2,40})\?*$/iu;
 
 /** The line that fits the message, or a message without a topic together with the one before. */
 export function fitting(now: Situated): Spoken | undefined {
@@ -214,3 +232,18 @@ export function fitting(now: Situated): Spoken | undefined {
   const echoed = find(`${before} ${userMessage}`).find(isFresh);
   return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
 }
+
+/** "I read that you used to be a lawyer": answered as a question for it; if no line fits, the character neither owns nor denies it. */
+export function heardOf(now: Situated): Spoken | undefined {
+  const { userMessage, history, language, stock } = now;
+  const told = userMessage.replace(hearsay, '');
+  if (isAskedIn(userMessage) || !(told.length < userMessage.length || ofPast.test(told))) return undefined;
+  const mark = language.startsWith('zh') ? '吗？' : '?';
+  const line = fitting({ ...now, userMessage: told.replace(/[.!。！，,\s]*$/u, mark) });
+  return line ?? { reply: fill(stock.hearsay, history, {}) };
+}
+
+const hearsay =
+  /^(?:\W*(?:oh|well|but|and|so|wow|hey)\W+)*(?:(?:i|we)(?:['’]ve| have)? (?:just |once |also )?(?:heard|hear|read|know|was told|learned|learnt|saw)|they say|people say|(?:somebody|someone|everybody|everyone|my \p{L}+) (?:said|says|told me)|i(?:['’]m| am) told)(?: (?:somewhere|once|in \p{L}+(?: \p{L}+)?))?(?: that)? (?=your?\b)|^(?:我|大家|人家|他们)?(?:听说|听人说|都说|在书上看到|知道)(?=你)/iu;
+const ofPast =
+  /^you (?:used to|were (?:once|born|a|an|the|in)|had an?|once|lost|wrote|built|fought|killed|stole)\b|^你(?:以前|从前|当过|曾经)/iu;

@@ -47,7 +47,7 @@ const inventions: readonly (readonly [year: number, english: string, chinese: st
   [1880, '(?:tele)?phone, light ?bulb, typewriter, dynamite, skyscraper', '电话, 电灯'],
   [
     1830,
-    'train, railway, railroad, locomotive, telegram, telegraph, photo(?:graph)?, camera, bicycle, bike, dinosaur',
+    '(?<!\\b(?:you|to|we|they|i) )train, railway, railroad, locomotive, telegram, telegraph, photo(?:graph)?, camera, bicycle, bike, dinosaur',
     '火车, 照片, 拍照, 照相, 相机, 自行车, 电报, 恐龙',
   ],
   [1770, 'steam ?engine, steam ?ship', '蒸汽机'],
@@ -103,30 +103,6 @@ function namesIn(text: string): string[] {
   return [...text.matchAll(new RegExp(names, 'gu'))].map(([name]) => name);
 }
 
-/** A third person of whom a question asks; "her" only where it is no possessive. */
-const thirdPerson =
-  /\b(?:he|him|she|they|them|her(?=\W*$| (?:at|in|on|to|with|of|as|now|then|again|really|still|too)\b))\b/iu;
-/** "And your brother, do you see him?" says itself whom it means. */
-const hasOwnNoun = /\b(?:your|my|our|the|that|this|an?) \p{L}+\b.*\b(?:he|him|she|her|they|them)\b/iu;
-/** Names of places follow a preposition. */
-const fullNames = /(?<=[\p{Ll},] )(?<!\b(?:in|from|to|at|near) )\p{Lu}[\p{Ll}'’]+(?: \p{Lu}[\p{Ll}'’]+)*/gu;
-
-/**
- * Returns a question about "him" or "them" with the name in place of the pronoun: that in the user's last question, else
- * the one most often in the triggers of the line that was said last. Undefined if there is no such name.
- */
-export function withName(userMessage: string, before: string, triggers: readonly string[], self: string) {
-  if (userMessage.length > longestFollowUp || !thirdPerson.test(userMessage) || hasOwnNoun.test(userMessage))
-    return undefined;
-  const found = [[before], triggers].map((texts) => {
-    const named = texts.flatMap((text) => text.match(fullNames) ?? []).filter((name) => !self.includes(name));
-    const counts = Map.groupBy(named, (name) => name);
-    return [...counts].toSorted(([, left], [, right]) => right.length - left.length)[0]?.[0];
-  });
-  const name = found.find((one) => one !== undefined);
-  return name === undefined ? undefined : userMessage.replace(thirdPerson, name);
-}
-
 /** True unless the message refers to something ("Who built it?"), and the line is about a thing not spoken of so far. */
 export function isMeant({ asks, reply }: DialoguePair, { userMessage, before, lastReply }: Talk): boolean {
   if (!refers.test(userMessage)) return true;
@@ -160,7 +136,7 @@ function form(kind: FollowUpKind, wording: string): KindForm {
 const englishFollowUps: readonly KindForm[] = [
   form(
     'feeling',
-    `how (?:did|does|do) (?:${ofIt} |all ${ofIt} )?(?:make )?(?:you )?feel(?: (?:about|like|after|when|on|at|that) [a-z ]{2,24})?|(?:were you|(?:was|is) (?:it|that)) (?:very |so |really |not |ever )*(?:scared|afraid|frightened|frightening|scary|sad|happy|proud|angry|nervous|lonely|ashamed|sorry|hurt|hard|difficult|fun|painful|exciting|dangerous|worth it|terrible|embarrassed|worried|jealous|surprised)(?: (?:about|of|for|by|when|at|to) [a-z ]{2,24})?|did ${ofIt} hurt(?: you)?|did you (?:really |even )?(?:enjoy|like|mind) (?:it|that|this)|any regrets|weren't you (?:scared|afraid|frightened|sad|nervous|lonely)`,
+    `how (?:did|does|do) (?:${ofIt} |all ${ofIt} )?(?:make )?(?:you )?feel(?: (?:about|like|after|when|on|at|that) [a-z ]{2,24})?|(?:were you|(?:was|is) (?:it|that)) (?:very |so |really |not |ever )*(?:scared|afraid|frightened|frightening|scary|sad|happy|proud|angry|nervous|lonely|ashamed|sorry|hurt|hard|difficult|fun|painful|exciting|dangerous|worth it|terrible|embarrassed|worried|jealous|surprised)(?: (?:about|of|for|by|when|at|to) [a-z ]{2,24})?|did ${ofIt} hurt(?: you)?|did you (?:really |even )?(?:enjoy|like|mind) (?:it|that|this)|any regrets|weren't you (?:scared|afraid|frightened|sad|nervous|lonely)|(?:do|did|don't|didn't) you (?:ever |still )*(?:regret|mind) ${ofIt}|are you (?:still )?(?:sad|sorry|angry|proud) (?:about|of) ${ofIt}`,
   ),
   form(
     'next',
@@ -176,14 +152,6 @@ const englishFollowUps: readonly KindForm[] = [
   ),
   form('how', `how (?:did|do|could) you (?:deal|cope|handle|manage|bear|stand|survive)(?: with)?(?: ${ofIt})?`),
   form('who', `(?:with|to|by|for|from) (?:who|whom)|who (?:with|to|by|for|from)`),
-];
-
-/** Follow-ups of which a line of their own may speak, too. */
-const looseFollowUps: readonly KindForm[] = [
-  form(
-    'feeling',
-    `(?:do|did|don't|didn't) you (?:ever |still )*(?:regret|miss|mind) ${ofIt}|are you (?:still )?(?:sad|sorry|angry|proud) (?:about|of) ${ofIt}`,
-  ),
 ];
 
 const chineseFollowUps: readonly KindForm[] = [
@@ -235,8 +203,8 @@ function newTopics(message: string, context: string): number {
  */
 export function followUpKind(message: string, context: string, isLoose = false): FollowUpKind | undefined {
   if (message.length > longestFollowUp) return undefined;
-  const sure = /\p{Script=Han}/u.test(message) ? chineseFollowUps : englishFollowUps;
-  const formed = (isLoose ? [...sure, ...looseFollowUps] : sure).find(([, wording]) => wording.test(message));
+  const forms = /\p{Script=Han}/u.test(message) ? chineseFollowUps : englishFollowUps;
+  const formed = forms.find(([, wording]) => wording.test(message));
   if (formed !== undefined) return formed[0];
   const kind = duration.test(message) ? 'howLong' : kindsByShape[shapeOf(message)];
   const isReferring = refers.test(message) || toThere.test(message);

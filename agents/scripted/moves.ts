@@ -203,6 +203,9 @@ export function offerOf({ lines, history, language, stock }: Unanswered): string
   return other && fill(stock.acts.change ?? [], history, { topic: other.topic });
 }
 
+/** Subjects that nobody changes to. */
+const ofLooks = /\b(?:hair|eyes|clothes|hat|beard|boots|dress|dresses)\b|头发|眼睛|衣服/iu;
+
 /** Subject of a line that was not said yet, and the line; one that was touched on in the last messages, if there is any. */
 function otherSubject(
   lines: readonly DialoguePair[],
@@ -217,11 +220,15 @@ function otherSubject(
       const topic = topicOf(pair);
       return topic === undefined || languageOf(topic, ['en', 'zh']) !== sample ? [] : [{ topic, reply: pair.reply }];
     });
-  const touched = new Set(history.slice(-4).flatMap(({ text }) => topicTerms(text)));
-  const near = others.filter(({ topic }) =>
-    topicTerms(topic).some((term) => touched.has(term) && !weakTopics.has(term)),
-  );
-  const chosen = near.length > 0 ? near : others;
+  const recent = history.slice(-4).map(({ text }) => new Set(topicTerms(text)));
+  // A subject of the last message counts more than all before.
+  const nearness = (topic: string): number => {
+    const terms = topicTerms(topic).filter((term) => !weakTopics.has(term));
+    return recent.reduce((sum, said, index) => sum + (terms.some((term) => said.has(term)) ? 2 ** index : 0), 0);
+  };
+  const rated = others.map((each) => ({ ...each, nearness: nearness(each.topic) }));
+  const nearest = Math.max(0, ...rated.map((each) => each.nearness));
+  const chosen = rated.filter((each) => each.nearness === nearest && (nearest > 0 || !ofLooks.test(each.topic)));
   const topic = chooseLine(
     chosen.map((each) => each.topic),
     history,

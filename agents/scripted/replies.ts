@@ -23,12 +23,12 @@ import {
   longestFollowUp,
   pronounIn,
   refers,
-  withName,
 } from './follow-up.ts';
 import {
   continuedLine,
   exactLine,
   fitting,
+  heardOf,
   leastFit,
   leastPronounFit,
   lineFor,
@@ -41,7 +41,7 @@ import {
 } from './fitting-lines.ts';
 import { suitability } from './line-search.ts';
 import { fill, isMove, isOwnLine, moveOn, offeredIn, offerOf } from './moves.ts';
-import { amongSamePersons } from './subjects.ts';
+import { amongSamePersons, inContext, withName, withNameInChinese } from './subjects.ts';
 import { asksOwnName, ownFacts, withoutAsking, workIn } from './own-facts.ts';
 
 /** A reply is not repeated within this many replies. */
@@ -66,6 +66,7 @@ export function replyTo(mind: Mind): Spoken {
   const lastReply = replies.at(-1) ?? '';
   const now: Situated = {
     ...mind,
+    findAny: mind.find,
     find: amongSamePersons(mind, { userMessage, before, lastReply }),
     userMessage,
     act,
@@ -75,15 +76,18 @@ export function replyTo(mind: Mind): Spoken {
     lastReply,
     isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply) || text.endsWith(pair.reply)),
   };
-  // The words of sympathy and of an apology are the same: only the act distinguishes them.
+  // The words of sympathy and of an apology are the same.
   const isPity = act !== first && act.act === 'pity';
   const steps = [
     ...(isPity ? [answered] : []),
     accepted,
     ownFact,
     introduced,
+    wellAnswered,
     literal,
     pursued,
+    (talk: Situated) => (isModern(before, mind.character) ? undefined : inContext(talk)),
+    ofNamedInChinese,
     changed,
     exactLine,
     answered,
@@ -142,8 +146,7 @@ function introduced(now: Situated): Spoken | undefined {
   const { act, history, language, stock, userMessage } = now;
   const slots = { name: nameIn(userMessage), work: workIn(userMessage) };
   // "Who am I talking to? I'm Anna."
-  const isWithName = act.act === 'introduction' || (act.act === 'who' && slots.name !== undefined);
-  if (!isWithName) return undefined;
+  if (act.act !== 'introduction' && !(act.act === 'who' && slots.name !== undefined)) return undefined;
   const named = fill([slots.work === undefined ? stock.introduced : stock.introducedAs], history, slots);
   const lead = surnameOnly.test(userMessage) ? named.replace('叫', '姓') : named;
   const line = lineFor(now, act.asks) ?? { reply: fill(stock.acts.introduction ?? [], history, {}) };
@@ -152,6 +155,16 @@ function introduced(now: Situated): Spoken | undefined {
 
 /** Chinese users who give their surname only. */
 const surnameOnly = /^(?!.*我?叫).*我姓/su;
+
+/** "I'm fine, thanks": the user answers how they are. */
+function wellAnswered({ userMessage, lastReply, history, stock }: Situated): Spoken | undefined {
+  return /[?？]/u.test(lastReply) && wellAnswer.test(userMessage)
+    ? { reply: fill(stock.well, history, {}) }
+    : undefined;
+}
+
+const wellAnswer =
+  /^\W*(?:(?:oh|well|yes|i['’]?m|i am|doing|feeling|pretty|very|quite|all|just)\W+)*(?:fine|good|well|okay|ok|alright|right|great|not (?:too |so )?bad|can['’]t complain)\W+(?:thanks|thank you)(?: (?:for asking|very much))?\W*$|^\W*我?(?:很好|挺好|还好|不错)[，, ]*谢谢(?:你|大圣)?\W*$/iu;
 
 /** Acts that a short question about the line said last may seem to perform. */
 const pursuing: ReadonlySet<Act> = new Set([
@@ -207,21 +220,6 @@ function answered(now: Situated): Spoken | undefined {
 const returnable =
   /^(?:\W*(?:and|so|but|oh|well)\W+)*(?:do you (?:like|love|enjoy|prefer|hate|believe|dream|miss|play|have|live|speak)|have you ever|are you (?!an? |the |really |sure )\p{L}+)\b|\bfavou?rite\b|喜欢|爱吃|最爱|怕什么|信不信/iu;
 
-/** "I read that you used to be a lawyer": answered as a question for it; if no line fits, the character neither owns nor denies it. */
-function heardOf(now: Situated): Spoken | undefined {
-  const { userMessage, history, language, stock } = now;
-  const told = userMessage.replace(hearsay, '');
-  if (isAskedIn(userMessage) || !(told.length < userMessage.length || ofPast.test(told))) return undefined;
-  const mark = language.startsWith('zh') ? '吗？' : '?';
-  const line = fitting({ ...now, userMessage: told.replace(/[.!。！，,\s]*$/u, mark) });
-  return line ?? { reply: fill(stock.hearsay, history, {}) };
-}
-
-const hearsay =
-  /^(?:\W*(?:oh|well|but|and|so|wow|hey)\W+)*(?:(?:i|we)(?:['’]ve| have)? (?:just |once |also )?(?:heard|hear|read|know|was told|learned|learnt|saw)|they say|people say|(?:somebody|someone|everybody|everyone|my \p{L}+) (?:said|says|told me)|i(?:['’]m| am) told)(?: (?:somewhere|once|in \p{L}+(?: \p{L}+)?))?(?: that)? (?=your?\b)|^(?:我|大家|人家|他们)?(?:听说|听人说|都说|在书上看到|知道)(?=你)/iu;
-const ofPast =
-  /^you (?:used to|were (?:once|born|a|an|the|in)|had an?|once|lost|wrote|built|fought|killed|stole)\b|^你(?:以前|从前|当过|曾经)/iu;
-
 /** A question about "it" or "their": read with what was said before; if that has no line, the character asks what is meant. */
 function followed(now: Situated): Spoken | undefined {
   const { find, before, userMessage, history, stock, isFresh, character } = now;
@@ -255,6 +253,14 @@ function ofNamedLine(now: Situated): Spoken | undefined {
   const { before, character, lastReply, lines, userMessage } = now;
   const named = withName(userMessage, before, lineSaid(lines, lastReply)?.asks ?? [], character.name);
   return named === undefined ? undefined : fitting({ ...now, userMessage: named });
+}
+
+/** The same in Chinese, where "他" is searched for with the name that was spoken of. */
+function ofNamedInChinese(now: Situated): Spoken | undefined {
+  const { userMessage, before, lastReply, lines } = now;
+  if (userMessage.length > longestFollowUp / 2) return undefined;
+  const named = withNameInChinese(userMessage, [before, ...(lineSaid(lines, lastReply)?.asks ?? [])], lines);
+  return named === undefined ? undefined : exactLine({ ...now, userMessage: named });
 }
 
 /** A short question without a line of its own, read with the subject before it: "When did you two meet?" */

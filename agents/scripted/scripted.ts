@@ -89,7 +89,7 @@ function* performed(
 }
 
 const asksAgain =
-  /^\W*(?:sorry\W+)?(?:(?:can|could|would) you )?(?:please )?(?:say (?:that|it) (?:again|(?:more )?slowly|louder)|repeat (?:that|it)|come again|pardon(?: me)?|what(?: was that)?|(?:[^.?!]{0,40}[,.] )?what (?:did|were) you (?:just )?say(?:ing)?|i (?:did not|didn['’]t|could not|couldn['’]t) (?:hear|catch) (?:you|that|it|what you said))\W*(?:please|sorry)?\W*$|^\W*(?:你?再说一[遍次]|(?:我)?没听清|(?:你刚才|刚才你|你)?(?:刚)?说(?:了)?(?:什么|啥)(?:来着)?)[\p{P}\s啊呀吗]*$/iu;
+  /^\W*(?:sorry\W+)?(?:(?:can|could|would) you )?(?:please )?(?:say (?:that|it) (?:again|(?:more )?slowly|louder)|repeat (?:that|it)|come again|pardon(?: me)?|what(?: was that)?|(?:[^.?!]{0,40}[,.] )?what (?:did|were) you (?:just )?say(?:ing)?|i (?:did not|didn['’]t|could not|couldn['’]t) (?:hear|catch) (?:you|that|it|what you said))\W*(?:please|sorry)?\W*$|^[\p{P}\s]*(?:你?再说一[遍次]|(?:我)?没听清|(?:你刚才|刚才你|你)?(?:刚)?说(?:了)?(?:什么|啥)(?:来着)?)[\p{P}\s啊呀吗]*$/iu;
 
 /** Returns the line said last if the user asks to repeat it. */
 function saidAgain(lines: readonly DialoguePair[], history: readonly Message[]): DialoguePair | undefined {
@@ -134,8 +134,11 @@ const wellAnswered =
 /** "Okay, so I have to ask: …" */
 const askingLead =
   /^(?:(?:okay|ok|so|well|right|and|go on)[, ]+)*(?:i(?:['’]ve| have)? (?:got to|have to|must|need to|gotta)|(?:can|may) i|let me) ask(?: you)?[,.:] +(?=.*\?)/iu;
+/** "May I ask what your father was like?" */
+const mayIAsk =
+  /^((?:and|so|but|oh|well)[, ]+)?(?:may|might|can|could) i ask(?: you)?(?: ,)? (?=(?:who|what|where|when|why|how|which)\b)/iu;
 /** "They say you hate us. Is it true?" */
-const isItTrue = /(?<=^[^?]{8,})[.,] (?:so )?is (?:it|that) (?:really |all )?true\?$/iu;
+const isItTrue = /(?<=^[^?]{8,})[.,] (?:so )?is (?:it|that) (?:really |all )?(?:true|right|so)\?$/iu;
 const andYours = /^(?:and |so |but )?(?:and|(?:what|how) about) (your [\p{L}]+)\? (?=\p{L}[^?]*$)/iu;
 /** "What about your wife, what's she like?" */
 const nounBefore =
@@ -153,6 +156,7 @@ function plainMessage(userMessage: string): string {
     .replaceAll(tail, '')
     .replace(/, like,/giu, '')
     .replace(askingLead, '')
+    .replace(mayIAsk, '$1')
     .replace(isItTrue, '?')
     .replace(allRight, 'How are you?')
     .replace(wellAnswered, '')

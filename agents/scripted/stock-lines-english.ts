@@ -192,6 +192,7 @@ export const englishLines: StockLines = {
     ],
   },
   understood: ['I can quite understand that.', 'You would not be the only one.'],
+  well: ['I am glad to hear it.', 'That is good to hear.'],
   reactions: ['Very well. I am listening.', 'As you say. What comes next?', 'Well, well. Go on.'],
   yesOrNo: {
     taste: ['In small portions, yes. And you?', 'More than I would own to everybody. And you?'],

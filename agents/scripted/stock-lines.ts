@@ -14,6 +14,8 @@ export interface StockLines {
   readonly shapes: Readonly<Record<Shape, readonly string[]>>;
   /** The same to what users would or could not do in the character's place. */
   readonly understood: readonly string[];
+  /** To "I'm fine, thanks". */
+  readonly well: readonly string[];
   /** The same to a reaction of a few words. */
   readonly reactions: readonly string[];
   /** Answers to yes-or-no questions about the character that no line fits, by what they ask for. */

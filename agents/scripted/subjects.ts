@@ -1,10 +1,11 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
-import type { FindLines } from '../retrieval/line-index.ts';
+import type { Message } from '../chat.ts';
+import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { oncePer } from '../once-per.ts';
 import { topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
-import { shapeOf, type Shape } from './shapes.ts';
-import { lineSaid, longestFollowUp } from './follow-up.ts';
+import { kinship, shapeOf, type Shape } from './shapes.ts';
+import { lineSaid, longestFollowUp, refers } from './follow-up.ts';
 
 /** Person of a question's subject: the character, the user, a third person, or somebody or something that it names. */
 type Subject = 'you' | 'user' | 'third' | 'named';
@@ -111,4 +112,114 @@ export function amongSamePersons(
     topicTerms(`${asks.join(' ')} ${reply}`).some((term) => spokenOf.has(term)),
   );
   return (text) => find(text).filter(({ pair }) => isOfThem(pair));
+}
+
+/** A third person of whom a question asks; "her" only where it is no possessive. */
+const thirdPerson =
+  /\b(?:he|him|she|they|them|her(?=\W*$| (?:at|in|on|to|with|of|as|now|then|again|really|still|too)\b))\b/iu;
+/** "How did you meet?" means the one spoken of. */
+const howMet = /^(?:(?:and|so|but) )?((?:how|where|when) did you)(?: two| both)?(?: first)? meet\W*$/iu;
+/** "And your brother, do you see him?" says itself whom it means. */
+const hasOwnNoun = /\b(?:your|my|our|the|that|this|an?) \p{L}+\b.*\b(?:he|him|she|her|they|them)\b/iu;
+/** Names of places follow a preposition. */
+const fullNames = /(?<=[\p{Ll},] )(?<!\b(?:in|from|to|at|near) )\p{Lu}[\p{Ll}'’]+(?: \p{Lu}[\p{Ll}'’]+)*/gu;
+
+/**
+ * Returns a question about "him" or "them" with the name in place of the pronoun: that in the user's last question, else
+ * the one most often in the triggers of the line that was said last. Undefined if there is no such name.
+ */
+export function withName(userMessage: string, before: string, triggers: readonly string[], self: string) {
+  const asked = userMessage.replace(howMet, '$1 meet him?');
+  if (userMessage.length > longestFollowUp || !thirdPerson.test(asked) || hasOwnNoun.test(asked)) return undefined;
+  const found = [[before], triggers].map((texts) => {
+    const named = texts.flatMap((text) => text.match(fullNames) ?? []).filter((name) => !self.includes(name));
+    const counts = Map.groupBy(named, (name) => name);
+    return [...counts].toSorted(([, left], [, right]) => right.length - left.length)[0]?.[0];
+  });
+  const name = found.find((one) => one !== undefined);
+  return name === undefined ? undefined : asked.replace(thirdPerson, name);
+}
+
+const asksWho = /^(\p{Script=Han}{2,4})是谁/u;
+
+/** Returns a Chinese question about "him" with a name of which these texts speak, one of whom a line says who it is. */
+export function withNameInChinese(
+  userMessage: string,
+  spoken: readonly string[],
+  lines: readonly DialoguePair[],
+): string | undefined {
+  if (!/[他她](?!们)/u.test(userMessage)) return undefined;
+  const known = lines.flatMap(({ asks }) => asks.flatMap((ask) => asksWho.exec(ask)?.[1] ?? []));
+  const [name] = spoken.flatMap((text) =>
+    known.filter((one) => text.includes(one)).toSorted((left, right) => right.length - left.length),
+  );
+  return name === undefined || userMessage.includes(name) ? undefined : userMessage.replace(/[他她](?!们)/u, name);
+}
+
+/** Least fit of the shape of a trigger. */
+const leastShape = 0.9;
+/** Exchanges to which a short question may refer. */
+const mostBack = 3;
+const past = /\b(?:did|was|were|had)\b/iu;
+const ofThere = /\b(?:there|then)\b/iu;
+
+/** A question, and the talk before it. */
+interface Asked {
+  readonly findAny: FindLines;
+  readonly userMessage: string;
+  readonly history: readonly Message[];
+  readonly lines: readonly DialoguePair[];
+  readonly isFresh: (hit: LineHit) => boolean;
+}
+
+/**
+ * The line with the words of a short question and a subject of the talk just before in one trigger: "What did you wear?"
+ * after the coronation. A question about "him" may refer to an earlier exchange.
+ */
+export function inContext({ findAny, userMessage, history, lines, isFresh }: Asked): DialoguePair | undefined {
+  const own = topicTerms(userMessage);
+  const isReferring = refers.test(userMessage) || ofThere.test(userMessage);
+  const isShort = userMessage.length <= longestFollowUp && own.length > 0 && own.length <= 2;
+  if (!isShort || !isAskedIn(userMessage) || /\p{Script=Han}/u.test(userMessage)) return undefined;
+  if (!isReferring && own.some((term) => !weakTopics.has(term))) return undefined;
+  const asksAlike = (ask: string): boolean =>
+    kinship(userMessage, ask) >= leastShape &&
+    /\byou\b/iu.test(userMessage) === /\byou\b/iu.test(ask) &&
+    past.test(userMessage) === past.test(ask);
+  for (const context of contextsOf(history, lines).slice(0, isReferring ? mostBack : 1)) {
+    const [best] = findAny(`${[...context].join(' ')} ${userMessage}`)
+      .filter((hit) => isFresh(hit))
+      .map(({ pair }) => ({
+        pair,
+        shared: Math.max(...pair.asks.filter(asksAlike).map((ask) => sharedBy(ask, own, context)), 0),
+      }))
+      .toSorted((left, right) => right.shared - left.shared);
+    if (best !== undefined && best.shared > 0) return best.pair;
+  }
+  return undefined;
+}
+
+/** Subjects that a trigger has from the talk before, if it has all words of the question, and no other subject. */
+function sharedBy(ask: string, own: readonly string[], context: ReadonlySet<string>): number {
+  const terms = topicTerms(ask);
+  const isWhole = own.every((term) => terms.includes(term));
+  const others = terms.filter((term) => !own.includes(term));
+  return isWhole && others.every((term) => context.has(term))
+    ? others.filter((term) => !weakTopics.has(term)).length
+    : 0;
+}
+
+/** Subjects of each exchange, the latest first: of what was asked, and of the triggers of the line that answered. */
+function contextsOf(history: readonly Message[], lines: readonly DialoguePair[]): ReadonlySet<string>[] {
+  const replies = history.flatMap(({ role, text }, index) =>
+    role === 'assistant' ? [{ asked: history[index - 1]?.text ?? '', reply: text }] : [],
+  );
+  return replies
+    .slice(-mostBack)
+    .toReversed()
+    .map(({ asked, reply }) => {
+      const names = reply.match(/(?<=[\p{L},;:'’] )\p{Lu}\p{Ll}+/gu) ?? [];
+      const triggers = lineSaid(lines, reply)?.asks ?? [];
+      return new Set(topicTerms([asked, ...triggers, ...names].join(' ')).filter((term) => !weakTopics.has(term)));
+    });
 }

@@ -127,6 +127,8 @@ const ofOneself: ReadonlySet<Act> = new Set(['angry', 'sad', 'tired', 'afraid', 
 /** True for a question with the words of another act: "You sank ships, right?", "Bad day?", "That's it?" */
 function isMisread(act: Act, text: string): boolean {
   if (act === 'advice') return /^你.*的时候/u.test(text);
+  // "Does he thank you?"
+  if (act === 'thanks') return /^(?:do|does|did|will|would|has|have|who|how|what|why)\b/u.test(text);
   return answers.has(act) || (!firstPerson.test(text) && (ofOneself.has(act) || /^that(?:'s| is)\b/u.test(text)));
 }
 
