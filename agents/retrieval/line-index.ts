@@ -1,6 +1,7 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import { searchedPart, searchTerms, isFrame } from './words.ts';
 import { openBm25 } from './bm25.ts';
+import { likenessOf, meaningOf } from './word-vectors.ts';
 import { paraphrasesOf, triggerOf, type Trigger } from './paraphrases.ts';
 
 /**
@@ -10,13 +11,19 @@ import { paraphrasesOf, triggerOf, type Trigger } from './paraphrases.ts';
 export interface LineHit {
   readonly pair: DialoguePair;
   readonly fit: number;
+  /** Likeness of the most similar trigger by word vectors, 0 to 1; undefined in languages that have none. */
+  readonly likeness?: number;
 }
 
 /** Finds the lines that answer a user message, best first, each line once. */
 export type FindLines = (userMessage: string) => readonly LineHit[];
 
 const candidateCount = 40;
+/** Lines that are candidates for the meaning of their triggers alone. */
+const alikeCount = 8;
 const replyBoost = 0.2;
+/** Longer texts have no one meaning. */
+const longestMeant = 200;
 
 const opened = new WeakMap<readonly DialoguePair[], Map<string, FindLines>>();
 
@@ -41,17 +48,48 @@ function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
     replyTerms: searchTerms(pairs[index]?.reply ?? ''),
   }));
   const { fitOf, weightOf } = fitter(lines, searchTerms(name));
+  const likenessesOf = openLikeness(pairs);
   const rank = openBm25(
     lines.map(({ askTerms, replyTerms }) => [{ terms: askTerms.flat() }, { terms: replyTerms, boost: replyBoost }]),
   );
   return (userMessage) => {
     const terms = searchTerms(searchedPart(userMessage));
-    const candidates = rank(terms, candidateCount, weightOf).map(({ index }) => index);
+    const likenesses = likenessesOf(userMessage);
+    const alike = likenesses === undefined ? [] : highest(likenesses, alikeCount);
+    const candidates = [...new Set([...rank(terms, candidateCount, weightOf).map(({ index }) => index), ...alike])];
     const fits = fitOf(terms, candidates);
     return candidates
-      .map((index, at): LineHit => ({ pair: pairs[index] as DialoguePair, fit: fits[at] ?? 0 }))
-      .toSorted((left, right) => right.fit - left.fit);
+      .map((index, at): LineHit => {
+        const likeness = likenesses?.[index];
+        const pair = pairs[index] as DialoguePair;
+        return { pair, fit: fits[at] ?? 0, ...(likeness === undefined ? {} : { likeness }) };
+      })
+      .toSorted((left, right) => right.fit - left.fit || (right.likeness ?? 0) - (left.likeness ?? 0));
   };
+}
+
+/** Likeness of each line's most similar trigger to a text; undefined if the text or the lines have no English words. */
+function openLikeness(pairs: readonly DialoguePair[]): (text: string) => Float32Array | undefined {
+  const lines = pairs.map(({ asks }) => asks.flatMap((ask) => meaningOf(ask) ?? []));
+  if (lines.every((asks) => asks.length === 0)) return () => undefined;
+  let last: { readonly text: string; readonly likenesses: Float32Array | undefined } | undefined;
+  return (text) => {
+    if (last?.text === text) return last.likenesses;
+    const meaning = text.length > longestMeant ? undefined : meaningOf(text);
+    const likenesses =
+      meaning && Float32Array.from(lines, (asks) => Math.max(0, ...asks.map((ask) => likenessOf(meaning, ask))));
+    last = { text, likenesses };
+    return likenesses;
+  };
+}
+
+/** Positions of the highest numbers, the highest first. */
+function highest(numbers: Float32Array, count: number): number[] {
+  const least = numbers.toSorted().at(-count) ?? 0;
+  return [...numbers.keys()]
+    .filter((index) => (numbers[index] ?? 0) >= least)
+    .toSorted((left, right) => (numbers[right] ?? 0) - (numbers[left] ?? 0))
+    .slice(0, count);
 }
 
 /** The triggers of each line with their paraphrases, except those that another line has as its own trigger. */

@@ -68,6 +68,11 @@ function plainText(text: string): string {
     .replaceAll(/\ball right\b/g, 'alright')
     .replaceAll(/\b(?:work|figure)d? (?:it|that|this) out\b/g, 'solve it')
     .replaceAll(/\b(?:get|got|getting) rid of\b/g, 'remove')
+    .replaceAll(/\b(?:all )?(?:on|by) (?:your|my|his|her)(?:self| own)\b(?! \w)/g, 'alone')
+    .replaceAll(
+      /\b(?:kick|throw|chuck|drive|cast)(?:ed)? (you |him |her |them |me |us )?out\b|\b(?:threw|thrown|drove|driven) (you |him |her |them |me |us )?out\b/g,
+      'banish $1$2',
+    )
     .replaceAll(beforeQuestion, '')
     .trim()
     .replace(addressed, '$1');
@@ -107,64 +112,36 @@ function openContraction(word: string): readonly string[] {
 }
 
 /** Synonyms; each group is indexed under its first word. */
+const synonymGroups =
+  'hello hi hey greetings howdy hail|goodbye bye farewell|thank thanks thankful grateful|' +
+  'mother mom mum mama mommy mam mummy|grandmother grandma granny|grandfather grandpa|father dad daddy papa|' +
+  'brother brothers sibling siblings|sister sisters|child children kid kids|man men gentleman gentlemen|' +
+  'woman women lady ladies|friend friends buddy pal|film movie movies films cinema|television tv|' +
+  'telephone phone smartphone smartphones phones telephones cellphone mobile|car automobile cars|' +
+  'aeroplane airplane plane airplanes aeroplanes planes|sad unhappy depressed miserable|happy glad cheerful|' +
+  'scared afraid frightened fear terrified scary fears scare scares|ill sick unwell|' +
+  'tired exhausted weary sleepy|angry mad furious|big large huge|clever smart intelligent|' +
+  'stupid idiot dumb idiotic moron|job profession occupation|begin start began started|' +
+  'story tale stories tales yarn|joke jokes joking funny|poem poems poetry verse verses|favourite favorite|' +
+  'ok okay alright|yes yeah yep|no nope|mister mr|missus mrs|die died dying dead death dies|' +
+  'think thought thinking thinks opinion|write wrote written writing|speak spoke spoken|' +
+  'go went gone going goes|fight fought|' +
+  'steal stole stolen stealing steals theft nick nicked nicking pinched|' +
+  'marry married marriage wedding wife husband spouse|born birth|hobbies hobby|ai robot chatbot bot|' +
+  'ship vessel boat|wrong mistaken incorrect|come came|know knew known|give gave given|take took taken|' +
+  'see saw seen|feel felt|say said|tell told|get got gotten|make made|hear heard|become became|' +
+  'break broke broken|bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen|' +
+  'draw drew drawn|drink drank drunk|drive drove driven|eat ate eaten|fall fell fallen|find found|' +
+  'fly flew flown|forget forgot forgotten|forgive forgave forgiven|grow grew grown|hang hung hanged|' +
+  'hide hid hidden|hold held|keep kept|lead led|leave left|lose lost|meet met|pay paid wage wages salary|' +
+  'ride rode ridden|run ran|sell sold|send sent|shoot shot|sing sang sung|sit sat|sleep slept asleep|' +
+  'spend spent|stand stood|swim swam|teach taught|throw threw thrown|wake woke woken|wear wore worn|win won|' +
+  'banish exile expel|enemy foe|strange weird odd peculiar|strangest weirdest oddest|hard difficult tough|' +
+  'hardest toughest trickiest|doctor physician dr|dress gown frock|sweetheart girlfriend|brave courageous|' +
+  'money cash|hate hated hates hating|care cares cared caring|' +
+  'amazing awesome incredible wonderful brilliant';
 const synonyms: ReadonlyMap<string, string> = new Map(
-  [
-    'hello hi hey greetings howdy hail',
-    'goodbye bye farewell',
-    'thank thanks thankful grateful',
-    'mother mom mum mama mommy mam mummy',
-    'grandmother grandma granny',
-    'grandfather grandpa',
-    'father dad daddy papa',
-    'brother brothers sibling siblings',
-    'sister sisters',
-    'child children kid kids',
-    'man men gentleman gentlemen',
-    'woman women lady ladies',
-    'friend friends buddy pal',
-    'film movie movies films cinema',
-    'television tv',
-    'telephone phone smartphone smartphones phones telephones cellphone mobile',
-    'car automobile cars',
-    'aeroplane airplane plane airplanes aeroplanes planes',
-    'sad unhappy depressed miserable',
-    'happy glad cheerful',
-    'scared afraid frightened fear terrified scary fears scare scares',
-    'ill sick unwell',
-    'tired exhausted weary sleepy',
-    'angry mad furious',
-    'big large huge',
-    'clever smart intelligent',
-    'stupid idiot dumb idiotic moron',
-    'job profession occupation',
-    'begin start began started',
-    'story tale stories tales yarn',
-    'joke jokes joking funny',
-    'poem poems poetry verse verses',
-    'favourite favorite',
-    'ok okay alright',
-    'yes yeah yep',
-    'no nope',
-    'mister mr',
-    'missus mrs',
-    'doctor dr',
-    'die died dying dead death dies',
-    'think thought thinking thinks opinion',
-    'write wrote written writing',
-    'speak spoke spoken',
-    'go went gone going goes',
-    'fight fought',
-    'steal stole stolen stealing steals theft',
-    'marry married marriage wedding wife husband spouse',
-    'born birth',
-    'hobbies hobby',
-    'ai robot chatbot bot',
-    'ship vessel boat',
-    'wrong mistaken incorrect',
-    'hate hated hates hating',
-    'care cares cared caring',
-    'amazing awesome incredible wonderful brilliant',
-  ].flatMap((group) => {
+  synonymGroups.split('|').flatMap((group) => {
     const [first = '', ...others] = group.split(' ');
     return [first, ...others].map((word): [string, string] => [word, first]);
   }),

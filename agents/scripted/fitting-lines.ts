@@ -7,8 +7,8 @@ import { sentencesOf } from '../memory/facts.ts';
 import { actsOf, lastQuestionOf, type HeardAct } from './acts/acts.ts';
 import { askedAlone, isMeant, isModern, lineSaid } from './follow-up.ts';
 import {
-  hitsOf,
   isKeywordOnly,
+  lacksSubject,
   isOfUser,
   leastWeakFit,
   isOfOthers,
@@ -17,9 +17,11 @@ import {
   singlesOut,
   suitability,
   tellsOfExcepted,
+  type PartHit,
   wordForWord,
 } from './line-search.ts';
 import { fill } from './moves.ts';
+import { hitsOf } from './part-hits.ts';
 import type { OwnFacts } from './own-facts.ts';
 import { kinship } from './shapes.ts';
 import type { StockLines } from './stock-lines.ts';
@@ -55,13 +57,15 @@ export interface Situated extends Mind {
   readonly isFresh: (hit: LineHit) => boolean;
 }
 
-/** Least fit of a line that answers a question, and of one that answers a statement. Measured; see the README. */
+/** Least fit of a line that answers a question. */
 export const leastFit = 0.48;
-const leastStatementFit = 0.62;
-/** Least fit of a line if one that fits better is left out. */
-const leastOtherFit = 0.55;
-/** Least fit of a line that was said just now, to be said again. */
-const leastRepeatedFit = 0.7;
+/**
+ * Least fits of a line that answers a question, or a statement; if one that fits better is left out, or was just said; to
+ * be said again.
+ */
+const leastFits = { question: leastFit, statement: 0.62, other: 0.55, again: 0.55, repeated: 0.7 };
+/** The same for the probability that it answers. */
+const leastSure = { question: 0.3, statement: 0.42, other: 0.36, again: 0.5, repeated: 0.5 };
 /** Least fit of a line for an act, whose trigger may address the character. */
 const leastActFit = 0.8;
 /** Least fit of a line for "How fast does it go?", whose subject is unknown. */
@@ -193,37 +197,48 @@ export function continuedLine(now: Situated): DialoguePair | undefined {
 const ofSubjectOnly =
   /^(?:what do you (?:think|make) (?:of|about)|and(?: what about)?|(?:what|how) about) ((?!(?:me|it|that|this|you|now|then)\b)[\p{L}'’ ]{2,40})\?*$/iu;
 
+/** True for a line that answers no question, or not this one. */
+function isLeftOut({ pair }: PartHit, userMessage: string): boolean {
+  return isOfUser(pair.asks) || tellsOfExcepted(userMessage, pair.reply);
+}
+
+/** Probability that a hit answers, or its suitable fit where there are no word vectors. */
+function ratingOf(hit: PartHit, userMessage: string): number {
+  if (hit.sure !== undefined) return hit.sure;
+  const isSame = hit.fit >= paraphrased && !isOfOthers(hit.pair, userMessage);
+  return hit.fit * Math.max(suitability(hit), isSame ? leastActFit : 0);
+}
+
 /** The line that fits the message, or a message without a topic together with the one before. */
 export function fitting(now: Situated): Spoken | undefined {
   const { find, before, userMessage, history, language, stock, isFresh, character } = now;
   const isAsked = isAskedIn(userMessage);
   const isNew = isAsked && isModern(askedAlone(userMessage), character);
-  const least = isAsked ? leastFit : leastStatementFit;
   const [, subject] = ofSubjectOnly.exec(userMessage) ?? [];
-  const found = hitsOf(find, userMessage);
-  const told = subject === undefined ? [] : hitsOf(find, `Who is ${subject}?`);
-  const hits = [...found, ...told]
-    .map((hit) => ({
-      ...hit,
-      fit:
-        isAsked && (isOfUser(hit.pair.asks) || tellsOfExcepted(userMessage, hit.pair.reply))
-          ? 0
-          : hit.fit *
-            Math.max(suitability(hit), hit.fit >= paraphrased && !isOfOthers(hit.pair, userMessage) ? leastActFit : 0),
-    }))
-    .toSorted((left, right) => right.fit - left.fit);
-  const direct = hits
+  const rated = (search: FindLines): readonly PartHit[] =>
+    [userMessage, ...(subject === undefined ? [] : [`Who is ${subject}?`])]
+      .flatMap((text) => hitsOf(search, text))
+      .map((hit) => ({ ...hit, fit: isAsked && isLeftOut(hit, userMessage) ? 0 : ratingOf(hit, userMessage) }))
+      .toSorted((left, right) => right.fit - left.fit);
+  const hits = rated(find);
+  const isSure = hits.some(({ sure }) => sure !== undefined);
+  const least = isSure ? leastSure : leastFits;
+  const isFar = (hit: PartHit): boolean => (isSure ? lacksSubject(hit) : isKeywordOnly(hit, isAsked));
+  const said = hits.find((hit) => !isFresh(hit));
+  const isSaid = isAsked && said !== undefined && said.fit >= least.repeated && !isFar(said);
+  // The lines said are no rivals of the others; with one that answers, another must be surer.
+  const fresh = said === undefined ? hits : rated((text) => find(text).filter(isFresh));
+  const direct = fresh
     .filter((hit) => isFresh(hit) && (!isAsked || isMeant(hit.pair, now)))
     .find(
       (hit, place) =>
-        hit.fit >= (place === 0 ? least : leastOtherFit) &&
-        !isKeywordOnly(hit, isAsked) &&
+        hit.fit >= (isSaid ? least.again : place > 0 ? least.other : isAsked ? least.question : least.statement) &&
+        !isFar(hit) &&
         (!isAsked || singlesOut(hit.pair, userMessage)) &&
         (!isNew || isModern(hit.pair.asks.join(' '), character)),
     );
   if (direct !== undefined) return direct.pair;
-  const said = hits.find((hit) => !isFresh(hit));
-  if (isAsked && said !== undefined && said.fit >= leastRepeatedFit && !isKeywordOnly(said, isAsked)) {
+  if (isSaid) {
     const lead = fill(stock.repeats, history, {});
     return { ...said.pair, reply: `${lead}${language.startsWith('zh') ? '' : ' '}${said.pair.reply}` };
   }

@@ -93,7 +93,7 @@ interface Talk {
 }
 
 export const refers =
-  /\b(?:(?:which|that|this|other) one|it|that|this|they|them|those|these|he|she|him|her|his|their)\b|[它他她]/iu;
+  /\b(?:(?:which|that|this|other) one|it|that|this(?! (?:morning|afternoon|evening|week|month|year|summer|winter|spring|autumn|time)\b)|they|them|those|these|he|she|him|her|his|their)\b|[它他她]/iu;
 
 const somebody = /\b(?:he|she|him|her|they|them|his|their)\b|[他她]/iu;
 

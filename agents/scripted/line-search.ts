@@ -1,56 +1,15 @@
 import type { DialoguePair } from '../../characters/card.ts';
-import type { FindLines, LineHit } from '../retrieval/line-index.ts';
+import type { LineHit } from '../retrieval/line-index.ts';
+import { unknownWordsIn } from '../retrieval/word-vectors.ts';
 import { searchTerms, topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import { alternativesIn, isStated, kinship, measureIn, shapeOf } from './shapes.ts';
 import { isOfOtherSubject } from './subjects.ts';
 
-/** Base factor on the fit of the last part of a message, and of earlier parts; longer parts count more. */
-const lastPartShare = 0.7;
-const earlierPartShare = 0.45;
-/** Factor for a greeting before something else, or trailing words after it: answered only if nothing else matches. */
-const besideShare = 0.47;
-const trailing =
-  /^\s*(?:i (?:do not|don['’]t) know(?: why| what| how)?|you know(?: that)?|i (?:think|guess|suppose)|和?不知道为(?:什么|啥))[\s?？]*$/iu;
-const greeting =
-  /^\s*(?:(?:hello|hi|hey|good (?:day|morning|afternoon|evening))\b(?:\s+[\p{L}'’.]+){0,3}|wait|stop|hold on|hang on|你好|您好|嗨|喂|等等|等一下|等会儿)[\s?？]*$/iu;
-/** Parts of a message that are searched for by themselves, the last ones. */
-const mostParts = 32;
-/** Factor on the fit of a message of several parts, taken as a whole. */
-const wholeShare = 0.85;
-
 /** A line that may answer a message, and the part of the message that it answers. */
 export interface PartHit extends LineHit {
   readonly part: string;
-}
-
-/** Lines that fit the whole message, or one of its parts, best first; later and longer parts count more. */
-export function hitsOf(find: FindLines, userMessage: string): readonly PartHit[] {
-  const parts = partsOf(userMessage);
-  const whole = scaled(find(userMessage), 1, userMessage);
-  if (parts.length < 2) return whole;
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const ofParts = parts.flatMap((part, index) => {
-    const isBeside = (index < parts.length - 1 && greeting.test(part)) || trailing.test(part);
-    if (isBeside) return scaled(find(part), besideShare, part);
-    const base = index === parts.length - 1 ? lastPartShare : earlierPartShare;
-    return scaled(find(part), base + (1 - base) * (part.length / length), part);
-  });
-  return [...scaled(whole, wholeShare, parts.at(-1) ?? ''), ...ofParts].toSorted((left, right) => right.fit - left.fit);
-}
-
-/**
- * Splits into sentences and clauses; a last clause of one or two words is an address ("..., my queen") and stays
- * attached.
- */
-function partsOf(userMessage: string): string[] {
-  const joined = userMessage.replace(/,(?=\s*[\p{L}'’]+(?:\s+[\p{L}'’]+)?[.!?\s]*$)/u, ' ');
-  // A mark of a question stays: it decides the shape of the part.
-  const parts = (joined.match(/[^.!?;,。！？；，…]+[?？]?/gu) ?? []).filter((part) => /[\p{L}\p{N}]/u.test(part));
-  return parts.slice(-mostParts);
-}
-
-function scaled(hits: readonly LineHit[], share: number, part: string): PartHit[] {
-  return hits.map((hit) => ({ pair: hit.pair, fit: hit.fit * share, part }));
+  /** Probability that the line answers the part, times the share of the part; undefined without word vectors. */
+  readonly sure?: number;
 }
 
 const tellMe =
@@ -133,6 +92,7 @@ function agreement(part: string, ask: string): number {
   if (hasTopic && interjection.test(ask)) return ownerShare;
   if (ofOthers.test(part) && ofSpeaker.test(ask) && !ofSpeaker.test(part)) return ownerShare;
   if (isOfOtherOwner(part, ask) || isOfOtherSubject(part, ask)) return ownerShare;
+  if (isOfOtherVerb(part, ask)) return ownerShare;
   const kin = kinship(part, ask) * ofNames(part, ask);
   if (ofUserOnly.test(part) && !ofUserOnly.test(ask)) return userShare * kin;
   const isBare = oneWord.test(ask);
@@ -147,6 +107,17 @@ function agreement(part: string, ask: string): number {
 function ofNames(part: string, ask: string): number {
   if (isForName(part)) return ownName.test(ask) ? ownerShare : 1;
   return isForName(ask) && shapeOf(part) !== 'who' ? nameShare : 1;
+}
+
+/** Verb of a Chinese question: "吃什么", "想些什么". */
+const verbAsked = /(?<!为)([\p{Script=Han}])(?:[了过着到]|的是)?些?什么(?![^，,]*什么)/u;
+const anyVerb = /[为没有是叫做干的说讲]/u;
+
+/** True if two Chinese questions ask for the objects of different verbs. */
+function isOfOtherVerb(message: string, ask: string): boolean {
+  const [, verb = ''] = verbAsked.exec(message) ?? [];
+  const [, other = ''] = verbAsked.exec(ask) ?? [];
+  return verb !== '' && other !== '' && verb !== other && !anyVerb.test(verb) && !anyVerb.test(other);
 }
 
 const ownName = /\byour (?:\p{L}+ )?names?\b|\bwho are you\b|^你(?:的名字)?叫|你是谁/iu;
@@ -196,10 +167,9 @@ const title =
  */
 export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): boolean {
   if (fit >= wordForWord) return false;
+  if (lacksSubject({ pair, part })) return true;
   const asked = new Set(searchTerms(pair.asks.join(' ')));
   const said = new Set(searchTerms(pair.reply));
-  const names = [...part.matchAll(nameWithin)].flatMap(([name]) => (title.test(name) ? [] : topicTerms(name)));
-  if (names.some((name) => !asked.has(name) && !said.has(name))) return true;
   const topics = topicTerms(part);
   const strong = topics.filter((topic) => !weakTopics.has(topic));
   if (strong.length === 0)
@@ -212,6 +182,14 @@ export function isKeywordOnly({ pair, fit, part }: PartHit, isAsked: boolean): b
   if (!isAsked && strong.length === 1 && fit < leastSingleFit) return true;
   const known = strong.filter((topic) => asked.has(topic) || said.has(topic)).length;
   return known * 2 < strong.length;
+}
+
+/** True if the part names a person or place of whom the line says nothing, or has a rare word that the line lacks. */
+export function lacksSubject({ pair, part }: Pick<PartHit, 'pair' | 'part'>): boolean {
+  const names = [...part.matchAll(nameWithin)].flatMap(([name]) => (title.test(name) ? [] : topicTerms(name)));
+  const rare = /\p{Script=Han}/u.test(part) ? [] : unknownWordsIn(part).flatMap(topicTerms);
+  const told = new Set(searchTerms(`${pair.asks.join(' ')} ${pair.reply}`));
+  return [...names, ...rare].some((term) => !told.has(term));
 }
 
 const besides =

@@ -1,8 +1,10 @@
 import type { DialoguePair, FollowUpKind } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
+import { sentencesOf } from '../memory/facts.ts';
 import { languageOf, searchTerms, topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import { chooseLine, isSameLine } from '../retrieval/choice.ts';
+import { lastQuestionOf } from './acts/acts.ts';
 import { followUpKind, isModern, lineSaid, pronounIn } from './follow-up.ts';
 import { topicOf } from './line-search.ts';
 import { isStated, ofOneView, shapeOf, yesOrNoOf, type Shape } from './shapes.ts';
@@ -100,7 +102,9 @@ function askedOfTold({ before, lastReply, lines, userMessage }: Unanswered): Fol
 
 /** The shape by which an unanswered message is met. */
 function answeredShapeOf({ userMessage, lines }: Unanswered): Shape {
-  const shape = lastShapeOf(userMessage);
+  const last = lastShapeOf(userMessage);
+  // "Are you taller than me? I'm five foot."
+  const shape = isStated(last) && isAskedIn(userMessage) ? shapeOf(lastQuestionOf(userMessage)) : last;
   // "Do you think that he will come?" asks for yes or no.
   if (shape === 'opinion' && ofOneView.test(lastSentenceOf(userMessage))) return 'whether';
   const isKnown = shape === 'knowing' && !/\bdid you know\b/iu.test(userMessage) && isSpokenOf(userMessage, lines);
@@ -278,4 +282,10 @@ function slotOf(lines: readonly string[], said: string): string | undefined {
     if (until > from) return said.slice(from, until);
   }
   return undefined;
+}
+
+/** True if the last sentence tells something: "Clever. Somebody has been stealing coins from my machines." */
+export function hasNews(userMessage: string): boolean {
+  const last = sentencesOf(userMessage).at(-1) ?? '';
+  return last.length > 34 && shapeOf(last) !== 'you';
 }

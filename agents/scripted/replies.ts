@@ -40,7 +40,7 @@ import {
   type Spoken,
 } from './fitting-lines.ts';
 import { suitability } from './line-search.ts';
-import { fill, isMove, isOwnLine, moveOn, offeredIn, offerOf } from './moves.ts';
+import { fill, hasNews, isMove, isOwnLine, moveOn, offeredIn, offerOf } from './moves.ts';
 import { amongSamePersons, inContext, withName, withNameInChinese } from './subjects.ts';
 import { asksOwnName, ownFacts, withoutAsking, workIn } from './own-facts.ts';
 
@@ -77,9 +77,8 @@ export function replyTo(mind: Mind): Spoken {
     isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply) || text.endsWith(pair.reply)),
   };
   // The words of sympathy and of an apology are the same.
-  const isPity = act !== first && act.act === 'pity';
   const steps = [
-    ...(isPity ? [answered] : []),
+    ...(act !== first && act.act === 'pity' ? [answered] : []),
     accepted,
     ownFact,
     introduced,
@@ -148,13 +147,11 @@ function introduced(now: Situated): Spoken | undefined {
   // "Who am I talking to? I'm Anna."
   if (act.act !== 'introduction' && !(act.act === 'who' && slots.name !== undefined)) return undefined;
   const named = fill([slots.work === undefined ? stock.introduced : stock.introducedAs], history, slots);
-  const lead = surnameOnly.test(userMessage) ? named.replace('叫', '姓') : named;
+  // Chinese users who give their surname only.
+  const lead = /^(?!.*叫).*我姓/su.test(userMessage) ? named.replace('叫', '姓') : named;
   const line = lineFor(now, act.asks) ?? { reply: fill(stock.acts.introduction ?? [], history, {}) };
   return { ...line, reply: language.startsWith('zh') ? `${lead}${line.reply}` : `${lead} ${line.reply}` };
 }
-
-/** Chinese users who give their surname only. */
-const surnameOnly = /^(?!.*我?叫).*我姓/su;
 
 /** "I'm fine, thanks": the user answers how they are. */
 function wellAnswered({ userMessage, lastReply, history, stock }: Situated): Spoken | undefined {
@@ -193,10 +190,11 @@ function changed(now: Situated): Spoken | undefined {
   return offer === undefined ? answered(now) : { reply: offer };
 }
 
+const isCommon = /^(?:pity|goodbye|good-night)$/u; // Their words fit lines for others.
 /** The pack's line for the act of the message, else a stock line. */
 function answered(now: Situated): Spoken | undefined {
   const { act, history, stock, facts, userMessage, before, lastReply } = now;
-  const line = (act.isLearned === true ? fitting(now) : undefined) ?? lineFor(now, act.asks);
+  const line = (act.isLearned === true && !isCommon.test(act.act) ? fitting(now) : undefined) ?? lineFor(now, act.asks);
   if (line !== undefined) return line;
   const asksBack = /[?？]\s*$/u.test(lastReply);
   const returned = lastQuestionOf(before)
@@ -277,9 +275,11 @@ const reacting: ReadonlySet<Act> = new Set(['pity', 'praise', 'interest', 'laugh
 /** Answers another act of the message: "I'm bored, let's play something!" */
 function otherwise(now: Situated): Spoken | undefined {
   for (const act of now.others) {
-    if (now.act.act === 'question' && (isCourtesy(act.act, now.userMessage) || reacting.has(act.act))) continue;
+    const isReaction = reacting.has(act.act);
+    if (now.act.act === 'question' && (isCourtesy(act.act, now.userMessage) || isReaction)) continue;
     // "Nah, you're just joking."
     if (now.act.act === 'statement' && (act.act === 'yes' || act.act === 'no')) continue;
+    if (now.act.act === 'statement' && act.act !== 'pity' && isReaction && hasNews(now.userMessage)) continue;
     const reply = introduced({ ...now, act }) ?? answered({ ...now, act });
     if (reply !== undefined) return reply;
   }

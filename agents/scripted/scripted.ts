@@ -124,7 +124,7 @@ const beforeTell =
 
 /** Words behind a statement that add nothing to it, but look like an act of their own: "I'm an accountant, I'm afraid." */
 const tail =
-  /(?<=\S \S[^.!?]*), *(?:i(?: really| truly)? (?:am|do|did|was|think|guess|suppose|must say|have to say)|i['’]m afraid|more or less|as it happens|to tell (?:you )?the truth|to be (?:honest|fair)(?: with you)?|honestly|by the way|if you ask me|if you don['’]t mind (?:me|my) (?:saying|asking)(?: so)?)(?=[.!]|$)/giu;
+  /(?<=\S \S[^.!?]*), *(?:i(?: really| truly)? (?:am|do|did|was|think|guess|suppose|must say|have to say)|i['’]m afraid|i['’]m sorry to say|more or less|as it happens|to tell (?:you )?the truth|to be (?:honest|fair)(?: with you)?|honestly|by the way|if you ask me|if you don['’]t mind (?:me|my) (?:saying|asking)(?: so)?)(?=[.!]|$)/giu;
 const contractedDid =
   /\b(how|where|what|why|who|when)['’]d (?=(?:you|he|she|they|it|we)\b(?! (?:like|rather|prefer|want|say|feel)\b))/giu;
 /** "How are you?" of the British; an answer to "How are you?" before something else; "And your mother? I've heard of her." */

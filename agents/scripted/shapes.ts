@@ -98,7 +98,7 @@ const english: readonly Pattern[] = [
   ],
   [
     'you',
-    /^(?:your?|you'(?:re|ve|ll)|you'd(?! (?:love|like|hate|enjoy|be (?:surprised|amazed|shocked|welcome))))\b(?! (?:can|can't|cannot|never know|know)\b)|^i (?:think|guess|believe|bet|find|heard|know|read|see|feel|hope)(?: that)? you\b/u,
+    /^(?:your?(?!'| (?:wouldn't|won't|would not|will not|never) (?:believe|guess))|you'(?:re|ve|ll)|you'd(?! (?:love|like|hate|enjoy|be (?:surprised|amazed|shocked|welcome))))\b(?! (?:can|can't|cannot|never know|know)\b)|^i (?:think|guess|believe|bet|find|heard|know|read|see|feel|hope)(?: that)? you\b/u,
   ],
   ['self', /^(?:i|i'(?:m|ve|d|ll)|my|mine|we|we'(?:re|ve|ll|d)|our|me)\b/u],
 ];
@@ -108,7 +108,7 @@ const chinese: readonly Pattern[] = [
   ['either', /\p{Script=Han}还是(?!不|很|有|要|得|会)\p{Script=Han}/u],
   [
     'advice',
-    /我(?:到底)?(?:该不该|应不应该|应该|该|要不要).*(?:吗|呢|？|么|什么|怎么|哪)|我(?:该|要)怎么|有(?:什么|没有)?(?:秘诀|建议|办法|诀窍)/u,
+    /我(?:到底)?(?:该不该|应不应该|应该|该|要不要).*(?:吗|呢|？|么|什么|怎么|哪)|我(?:该|要)怎么|(?:我.*|^)有(?:什么|没有)(?:建议|办法)|我.*有(?:什么|没有)?(?:秘诀|诀窍)/u,
   ],
   [
     'leave',
@@ -125,7 +125,7 @@ const chinese: readonly Pattern[] = [
   ['when', /什么时候|几点|哪一?[年天]|几[月号]|多久以前|何时/u],
   ['number', /多少|几(?!乎|点|时)\p{Script=Han}|多[大高重远久长快深厚强宽老]|几(?:呢|啊)?$/u],
   ['whether-you', /你.*有没有.*(?:谁|什么)|你.*(?:谁|什么).*吗/u],
-  ['where', /哪[里儿]|什么地方|(?:在|去|到)哪/u],
+  ['where', /哪[里儿]|什么地方|(?:在|去|到)哪|^(?:那)?你?\p{Script=Han}{1,4}人呢？?$/u],
   ['who', /谁|哪位|(?<!没|没有)什么人/u],
   [
     'knowing',

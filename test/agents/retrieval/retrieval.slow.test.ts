@@ -136,7 +136,14 @@ describe.each(packs.map((pack) => [pack.id, pack] as const))('pack %s', (id, pac
   });
 
   it('the pack evades at least nineteen of twenty unrelated messages', async () => {
-    const strange = (isChinese ? strangeChineseTalk : strangeTalk).map((remark): MessageCase => [remark, /^$/]);
+    // A pack may have a line on pizza.
+    const isOfPack = (remark: string): boolean =>
+      [/pizza/i, /vaccine/i].some(
+        (subject) => subject.test(remark) && pack.lines.some(({ asks }) => asks.some((ask) => subject.test(ask))),
+      );
+    const strange = (isChinese ? strangeChineseTalk : strangeTalk)
+      .filter((remark) => !isOfPack(remark))
+      .map((remark): MessageCase => [remark, /^$/]);
     const { wrong } = await tally(pack, strange);
     expect(wrong.slice(Math.floor(strange.length * 0.05))).toEqual([]);
   });
