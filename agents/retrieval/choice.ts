@@ -1,4 +1,5 @@
 import type { Message } from '../chat.ts';
+import { oncePerText } from '../once-per.ts';
 
 /** Latest replies that are compared with a line to be said, so that it is not said twice. */
 const maxComparedReplies = 200;
@@ -43,9 +44,13 @@ function isBeginning(heard: string, line: string): boolean {
   return heard === line || (heard.length >= 8 && line.startsWith(heard));
 }
 
-function bare(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-}
+/** Texts whose bare form is kept: the lines of a few packs, which each turn compares. */
+const keptTexts = 8_192;
+const bare = oncePerText(
+  (text) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+      .trim(),
+  keptTexts,
+);

@@ -1,7 +1,8 @@
 import type { DialoguePair } from '../../characters/card.ts';
+import { oncePerText } from '../once-per.ts';
 import { searchedPart, searchTerms, isFrame } from './words.ts';
 import { openBm25 } from './bm25.ts';
-import { likenessOf, meaningOf } from './word-vectors.ts';
+import { meaningOf, meaningSize } from './word-vectors.ts';
 import { paraphrasesOf, triggerOf, type Trigger } from './paraphrases.ts';
 
 /**
@@ -22,6 +23,7 @@ const candidateCount = 40;
 /** Lines that are candidates for the meaning of their triggers alone. */
 const alikeCount = 8;
 const replyBoost = 0.2;
+const rememberedCount = 12;
 /** Longer texts have no one meaning. */
 const longestMeant = 200;
 
@@ -52,7 +54,8 @@ function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
   const rank = openBm25(
     lines.map(({ askTerms, replyTerms }) => [{ terms: askTerms.flat() }, { terms: replyTerms, boost: replyBoost }]),
   );
-  return (userMessage) => {
+  // A message is searched for several times in a turn.
+  return oncePerText((userMessage) => {
     const terms = searchTerms(searchedPart(userMessage));
     const likenesses = likenessesOf(userMessage);
     const alike = likenesses === undefined ? [] : highest(likenesses, alikeCount);
@@ -65,20 +68,34 @@ function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
         return { pair, fit: fits[at] ?? 0, ...(likeness === undefined ? {} : { likeness }) };
       })
       .toSorted((left, right) => right.fit - left.fit || (right.likeness ?? 0) - (left.likeness ?? 0));
-  };
+  }, rememberedCount);
 }
 
 /** Likeness of each line's most similar trigger to a text; undefined if the text or the lines have no English words. */
 function openLikeness(pairs: readonly DialoguePair[]): (text: string) => Float32Array | undefined {
   const lines = pairs.map(({ asks }) => asks.flatMap((ask) => meaningOf(ask) ?? []));
-  if (lines.every((asks) => asks.length === 0)) return () => undefined;
-  let last: { readonly text: string; readonly likenesses: Float32Array | undefined } | undefined;
+  const count = lines.reduce((sum, asks) => sum + asks.length, 0);
+  if (count === 0) return () => undefined;
+  // One array for all triggers is read several times as fast as one for each.
+  const numbers = new Float32Array(count * meaningSize);
+  const owners = new Uint32Array(count);
+  lines
+    .flatMap((asks, line) => asks.map((ask) => ({ ask, line })))
+    .forEach(({ ask, line }, at) => {
+      numbers.set(ask, at * meaningSize);
+      owners[at] = line;
+    });
   return (text) => {
-    if (last?.text === text) return last.likenesses;
     const meaning = text.length > longestMeant ? undefined : meaningOf(text);
-    const likenesses =
-      meaning && Float32Array.from(lines, (asks) => Math.max(0, ...asks.map((ask) => likenessOf(meaning, ask))));
-    last = { text, likenesses };
+    if (meaning === undefined) return undefined;
+    const likenesses = new Float32Array(lines.length);
+    for (let at = 0, from = 0; at < count; at += 1, from += meaningSize) {
+      let product = 0;
+      for (let place = 0; place < meaningSize; place += 1)
+        product += (meaning[place] as number) * (numbers[from + place] as number);
+      const line = owners[at] as number;
+      if (product > (likenesses[line] as number)) likenesses[line] = product;
+    }
     return likenesses;
   };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-const dimensions = 100;
+/** Numbers of a vector. */
+export const meaningSize = 100;
 /** Words of a text that count, the first: lines are found by a sentence at most. */
 const mostWords = 40;
 
@@ -20,13 +21,13 @@ let loaded: Table | undefined;
  */
 export function meaningOf(text: string): Float32Array | undefined {
   const { places, scales, numbers } = (loaded ??= loadTable());
-  const sum = new Float32Array(dimensions);
+  const sum = new Float32Array(meaningSize);
   for (const word of wordsOf(text)) {
     const place = places.get(word);
     if (place === undefined) continue;
     const scale = scales[place] ?? 0;
-    for (let at = 0; at < dimensions; at += 1)
-      sum[at] = (sum[at] ?? 0) + scale * (numbers[place * dimensions + at] ?? 0);
+    for (let at = 0; at < meaningSize; at += 1)
+      sum[at] = (sum[at] ?? 0) + scale * (numbers[place * meaningSize + at] ?? 0);
   }
   const length = Math.hypot(...sum);
   return length === 0 ? undefined : sum.map((number) => number / length);
@@ -41,7 +42,7 @@ export function unknownWordsIn(text: string): readonly string[] {
 /** Likeness of two texts by their vectors: -1 to 1. */
 export function likenessOf(left: Float32Array, right: Float32Array): number {
   let product = 0;
-  for (let at = 0; at < dimensions; at += 1) product += (left[at] ?? 0) * (right[at] ?? 0);
+  for (let at = 0; at < meaningSize; at += 1) product += (left[at] ?? 0) * (right[at] ?? 0);
   return product;
 }
 
@@ -67,6 +68,6 @@ function loadTable(): Table {
   return {
     places: new Map(words.map((word, place) => [word, place])),
     scales: new Float32Array(bytes, 8 + textBytes, count),
-    numbers: new Int8Array(bytes, 8 + textBytes + 4 * count, count * dimensions),
+    numbers: new Int8Array(bytes, 8 + textBytes + 4 * count, count * meaningSize),
   };
 }

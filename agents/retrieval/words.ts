@@ -1,3 +1,5 @@
+import { oncePerText } from '../once-per.ts';
+
 /**
  * Characters of a message that retrieval, recall and the guardrail read: its end, which says what the user wants now. More
  * would cost every other session time, and finds nothing better.
@@ -9,11 +11,14 @@ export function searchedPart(text: string): string {
   return text.length <= maxSearchedCharacters ? text : text.slice(-maxSearchedCharacters);
 }
 
+/** Texts whose terms are kept: the triggers and replies of a few packs, which each turn compares. */
+const keptTexts = 32_768;
+
 /**
  * Splits a text into search terms: lower-case, contractions expanded, endings stemmed, plain synonyms merged, fillers
  * ("well", "um") left out. Chinese has no spaces, so its terms are single characters and pairs of neighbours.
  */
-export function searchTerms(text: string): string[] {
+export const searchTerms: (text: string) => string[] = oncePerText((text) => {
   const runs = [...plainText(text).matchAll(/\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}'])+/gu)].map(
     ([run]) => run,
   );
@@ -21,7 +26,7 @@ export function searchTerms(text: string): string[] {
   return (weighty.length > 0 ? weighty : runs).flatMap((run) =>
     /\p{Script=Han}/u.test(run) ? hanTerms(run) : openContraction(run).map(rootOf),
   );
-}
+}, keptTexts);
 
 /** True for terms that frame a message ("tell me about", "do you") and say nothing about its topic. */
 export function isFrame(term: string): boolean {

@@ -197,6 +197,21 @@ export function continuedLine(now: Situated): DialoguePair | undefined {
 const ofSubjectOnly =
   /^(?:what do you (?:think|make) (?:of|about)|and(?: what about)?|(?:what|how) about) ((?!(?:me|it|that|this|you|now|then)\b)[\p{L}'’ ]{2,40})\?*$/iu;
 
+/** Least probability that one of the first three lines answers, of the first of them, and with how much of them. */
+const together = { count: 3, sum: 0.55, first: 0.2 };
+
+/** If several lines on one subject answer about as surely, puts the one with most of the words first. */
+function withTogether(hits: readonly PartHit[]): readonly PartHit[] {
+  const few = [...new Map(hits.slice(0, 8).map((hit) => [hit.pair, hit])).values()].slice(0, together.count);
+  const [first] = few;
+  const sum = few.reduce((total, { fit }) => total + fit, 0);
+  if (first === undefined || first.fit >= leastSure.question || first.fit < together.first || sum < together.sum)
+    return hits;
+  const wordsOf = ({ pair, part, words = 0 }: PartHit): number => words * suitability({ pair, part, fit: words });
+  const best = few.reduce((one, other) => (wordsOf(other) > wordsOf(one) ? other : one));
+  return [{ ...best, fit: sum }, ...hits.filter((hit) => hit !== best)];
+}
+
 /** True for a line that answers no question, or not this one. */
 function isLeftOut({ pair }: PartHit, userMessage: string): boolean {
   return isOfUser(pair.asks) || tellsOfExcepted(userMessage, pair.reply);
@@ -218,7 +233,11 @@ export function fitting(now: Situated): Spoken | undefined {
   const rated = (search: FindLines): readonly PartHit[] =>
     [userMessage, ...(subject === undefined ? [] : [`Who is ${subject}?`])]
       .flatMap((text) => hitsOf(search, text))
-      .map((hit) => ({ ...hit, fit: isAsked && isLeftOut(hit, userMessage) ? 0 : ratingOf(hit, userMessage) }))
+      .map((hit) => ({
+        ...hit,
+        words: hit.fit,
+        fit: isAsked && isLeftOut(hit, userMessage) ? 0 : ratingOf(hit, userMessage),
+      }))
       .toSorted((left, right) => right.fit - left.fit);
   const hits = rated(find);
   const isSure = hits.some(({ sure }) => sure !== undefined);
@@ -228,7 +247,7 @@ export function fitting(now: Situated): Spoken | undefined {
   const isSaid = isAsked && said !== undefined && said.fit >= least.repeated && !isFar(said);
   // The lines said are no rivals of the others; with one that answers, another must be surer.
   const fresh = said === undefined ? hits : rated((text) => find(text).filter(isFresh));
-  const direct = fresh
+  const direct = (isAsked && isSure && !isSaid ? withTogether(fresh) : fresh)
     .filter((hit) => isFresh(hit) && (!isAsked || isMeant(hit.pair, now)))
     .find(
       (hit, place) =>

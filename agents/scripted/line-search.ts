@@ -10,17 +10,19 @@ export interface PartHit extends LineHit {
   readonly part: string;
   /** Probability that the line answers the part, times the share of the part; undefined without word vectors. */
   readonly sure?: number;
+  /** Fit by the words alone, where `fit` is the probability. */
+  readonly words?: number;
 }
 
 const tellMe =
-  /^(?:please )?tell me about (?!you\b|yourself\b|me\b|it\b|that\b|this\b|one of\b|an? )(.{3,40}?)[.?!]*$/iu;
+  /^(?:please )?tell me about (?!you\b|yourself\b|me\b|it\b|that\b|this\b|one of\b|an? )([^,?]{3,40}?)[.?!]*$/iu;
 const tellMeChinese = /^(?:请|给我|你)*(?:讲讲|说说|讲一讲|说一说)(?!你)(.{2,12}?)(?:吧|的事)?[。？！]*$/u;
 
 /** Subject of a line that a character can offer to speak of, such as "my violin"; undefined if it has none. */
 export function topicOf({ asks }: DialoguePair): string | undefined {
   for (const ask of asks) {
     const topic = tellMe.exec(ask)?.[1] ?? tellMeChinese.exec(ask)?.[1];
-    if (topic !== undefined && !/\byou\b|你/iu.test(topic)) return topic.replace(/^your\b/iu, 'my');
+    if (topic !== undefined && !/\byou\b|你/iu.test(topic)) return topic.replaceAll(/\byour\b/giu, 'my');
   }
   return undefined;
 }

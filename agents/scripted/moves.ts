@@ -124,7 +124,8 @@ function received(unanswered: Unanswered, shape: Shape): string {
   const comforts = stock.acts.trouble ?? [];
   if (trouble.test(userMessage) && shape !== 'you' && !isMove(comforts, lastReply))
     return chooseLine(comforts, history);
-  if (understandable.test(userMessage)) return chooseLine(stock.understood, history);
+  if (understandable.test(userMessage) && !/\byour?\b|你/iu.test(userMessage))
+    return chooseLine(stock.understood, history);
   if (isReaction(userMessage) && shape === 'remark') return chooseLine(stock.reactions, history);
   const isUnknown =
     (isAskedIn(before) && isModern(before, character)) ||

