@@ -20,15 +20,9 @@ function evasionsIn({ evasions, languages }: Character, language: string): reado
   return inLanguage.length > 0 ? inLanguage : evasions;
 }
 
-/** Evasions with these words suit a question, or a statement, only. */
-const ofQuestion = /\b(?:answer|reply|question|ask|asked|know)\b|问|答|不懂/iu;
+/** Evasions with these words suit a statement only. */
 const ofStatement =
   /\b(?:may be so|agree|wager|cheer|bold way|be otherwise|bet upon|you say it|one hears)\b|有意思|主意/iu;
-/** Evasions that invite the user to go on: they suit a tale. */
-const invites =
-  /\b(?:tell|go on|say on|say more|speak on|talk on|continue|further|do go on|particular|your turn)\b|接着说|往下说|细说/iu;
-/** Statements of at least so many characters have content. */
-const shortestTale = 30;
 /** Questions that an evasion in the character's own words suits; others get an answer of their shape. */
 const open: ReadonlySet<Shape> = new Set(['what', 'tell']);
 /** Questions that are not evaded twice in a row; a request or a plea for advice is answered as one. */
@@ -118,8 +112,7 @@ export function isOwnLine({ lines, lastReply }: Pick<Unanswered, 'lines' | 'last
 
 /** Receives a statement: with sympathy, a nod, or words that invite more. */
 function received(unanswered: Unanswered, shape: Shape): string {
-  const { before, character, history, language, stock, lastReply, userMessage } = unanswered;
-  const own = evasionsIn(character, language);
+  const { before, character, history, stock, lastReply, userMessage } = unanswered;
   if (trouble.test(userMessage) && ofCharacter.test(userMessage)) return fill(stock.acts.pity ?? [], history, {});
   const comforts = stock.acts.trouble ?? [];
   if (trouble.test(userMessage) && shape !== 'you' && !isMove(comforts, lastReply))
@@ -131,9 +124,7 @@ function received(unanswered: Unanswered, shape: Shape): string {
     (isAskedIn(before) && isModern(before, character)) ||
     isMove([...stock.unknownThings, ...stock.yoursToTell, ...stock.shapes.knowing], lastReply);
   if (isUnknown && explains.test(userMessage)) return chooseLine(stock.explained, history);
-  const isTale = shape === 'remark' && userMessage.length > shortestTale;
-  const tales = !isTale ? [] : own.filter((line) => invites.test(line) && !ofQuestion.test(line));
-  return chooseLine([...stock.shapes[shape], ...tales], history);
+  return chooseLine(stock.shapes[shape], history);
 }
 
 /** "I would have been screaming the whole way", "I could never do that." */

@@ -102,9 +102,9 @@ export const englishLines: StockLines = {
       'I have not made up my mind about it. What is your own view?',
     ],
     either: [
-      'The first of the two, on most days. Which would you choose?',
-      'The second, I think, though I might say otherwise tomorrow. And you?',
-      'A little of both, and never both at once. What would you say yourself?',
+      'I would not choose between them. Which would you choose?',
+      'That I leave undecided. What would you say yourself?',
+      'A little of both, perhaps. And you?',
     ],
     number: [
       'I never kept count of it. What would you guess?',
@@ -197,8 +197,8 @@ export const englishLines: StockLines = {
   yesOrNo: {
     taste: ['In small portions, yes. And you?', 'More than I would own to everybody. And you?'],
     experience: [
-      'Not that I remember, but I would not rule it out. Why do you ask?',
-      'Not yet, unless I have forgotten it. What made you think of it?',
+      'There are things of which I would sooner not speak. Why do you ask?',
+      'That I keep for another day. What made you think of it?',
     ],
     skill: [
       'A little, if nobody watches too closely. Can you?',

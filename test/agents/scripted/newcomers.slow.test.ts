@@ -239,4 +239,23 @@ describe('scripted replies to what newcomers say', () => {
     const general = packs.find(({ id }) => id === 'coriolanus') ?? martha;
     expect(await answer(general, 'How do you train?')).not.toMatch(/never heard of|do not know/u);
   });
+
+  it.each([
+    'Alright, my next customer just walked in.',
+    "I have to go, my supervisor's at the door.",
+    "Right, I'm off down the pub.",
+    "My wife's calling me.",
+  ])('bug: a goodbye without the word was not taken for one: “%s”', async (said) => {
+    const nemo = packs.find(({ id }) => id === 'captain-nemo') ?? martha;
+    expect(await answer(nemo, said)).toBe(await answer(nemo, 'I have to go now.'));
+  });
+
+  it.each([
+    ['a reply to “That’s all” for a warning', "I'd think about your boy before you do it, that's all.", 'Goodbye.'],
+    ['joy at “I won’t push you”', "Okay, I'll leave it. I won't push you.", 'I won the race!'],
+    ['pleasure at “boring”', 'That sounds kinda boring.', 'That sounds interesting.'],
+  ])('bug: %s', async (_name, said, mistaken) => {
+    const general = packs.find(({ id }) => id === 'coriolanus') ?? martha;
+    expect(await answer(general, said)).not.toBe(await answer(general, mistaken));
+  });
 });
