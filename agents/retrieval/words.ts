@@ -120,8 +120,8 @@ function openContraction(word: string): readonly string[] {
 const synonymGroups =
   'hello hi hey greetings howdy hail|goodbye bye farewell|thank thanks thankful grateful|' +
   'mother mom mum mama mommy mam mummy|grandmother grandma granny|grandfather grandpa|father dad daddy papa|' +
-  'brother brothers sibling siblings|sister sisters|child children kid kids|man men gentleman gentlemen|' +
-  'woman women lady ladies|friend friends buddy pal|film movie movies films cinema|television tv|' +
+  'brother brothers sibling siblings|sister sisters|child children kid kids|man men gentleman gentlemen bloke blokes guy guys chap chaps fella fellas dude dudes lads|' +
+  'woman women lady ladies|friend friends buddy buddies pal pals mates|film movie movies films cinema|television tv|' +
   'telephone phone smartphone smartphones phones telephones cellphone mobile|car automobile cars|' +
   'aeroplane airplane plane airplanes aeroplanes planes|sad unhappy depressed miserable|happy glad cheerful|' +
   'scared afraid frightened fear terrified scary fears scare scares|ill sick unwell|' +

@@ -137,11 +137,13 @@ function isMisread(act: Act, text: string): boolean {
 
 /** True for acts that a sentence of this kind can perform: a question about the user says "I", another topic is named. */
 function isPossible(act: Act, text: string, isAsked: boolean): boolean {
-  if (!isAsked) return !onlyAsked.has(act) && act !== 'statement' && act !== 'question';
   if (act === 'change') return anotherTopic.test(text);
-  return asking.has(act) && (!ofUser.has(act) || firstPerson.test(text));
+  if (!isAsked) return !onlyAsked.has(act) && act !== 'statement' && act !== 'question';
+  return asking.has(act) && (!ofUser.has(act) || (firstPerson.test(text) && !dare.test(text)));
 }
 
+/** "Can you guess what I do?" asks for no fact that was told. */
+const dare = /\b(?:guess|deduce)\b|\bcan you tell (?!me)/iu;
 const anotherTopic = /\b(?:else|another|different|change|instead)\b|别的|换/u;
 
 /** Words without which the network is not believed. */
@@ -150,7 +152,7 @@ const wordsOfAct: Partial<Record<Act, RegExp>> = {
     /\b(?:sick|ill|hospital|hurts?|cough|fever|cancer|surgery|operation|pain|worried|accident|missing|come home|dying|(?:un|not )well|stroke|heart)\b|病|医院|疼|痛|伤|烧/u,
   tired:
     /\b(?:tired|tiring|exhaust\p{L}*|sle[ep]p\p{L}*|slept|weary|worn|drained|knackered|awake|rest|yawn\p{L}*|shattered|energy|bed|nap|insomnia|burn\p{L}* out)\b|累|困|睡|乏|疲|歇/u,
-  interest: /^(?!.*\b(?:boring|dull|dumb|silly|stupid|awful|lame|terrible)\b)/u,
+  interest: /^(?!.*\b(?:boring|dull|dumb|silly|stupid|awful|lame|terrible|harsh|cruel|cold|rough)\b)/u,
   wellbeing: /\byou\b|\bday\b|going|things|everything|life|你|好吗|怎么样/u,
 };
 const advises = /\byou (?:should|must|could|can|need|ought|have to|might)\b/u;
@@ -175,7 +177,8 @@ function isAboutOneself(userMessage: string): boolean {
   return (
     userMessage.length <= 4 * longestPart &&
     (ownFact.test(userMessage) || askedOfSelf.test(userMessage)) &&
-    !/\bmy (?:opinion|question|problem|chances)/iu.test(userMessage)
+    !/\bmy (?:opinion|question|problem|chances)/iu.test(userMessage) &&
+    !dare.test(userMessage)
   );
 }
 

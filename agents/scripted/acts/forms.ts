@@ -192,7 +192,7 @@ export const englishForms: readonly Form[] = [
   {
     act: 'pity',
     pattern:
-      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|difficult|painful|unfair|rude|mean|unkind|not (?:very )?(?:nice|fair|kind)|tiring|exhausting|stressful|scary|dangerous|lonely)(?: to hear| for you| thing| story| for (?:a|such a) (?:\p{L}+ )?(?:child|girl|boy|kid|man|woman|mother|father))*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b|\bcondolences\b|^(?:that|it) must (?:have |be |feel |still )*(?:hurt|(?:been |felt )?(?:\p{L}+ )?(?:lonely|frightening|scary|sad|hard|awful|terrible|painful|difficult|tough|horrible|heavy))\b(?: for you)?$/u,
+      /^(?:oh |how )*(?:(?:that|this|it)(?:'s| is| was| sounds| must be| must have been) )?(?:a |so |very |really |too )*(?:sad|terrible|awful|horrible|tragic|dreadful|cruel|pity|shame|hard|tough|rough|difficult|painful|unfair|rude|mean|unkind|not (?:very )?(?:nice|fair|kind)|tiring|exhausting|stressful|scary|dangerous|lonely)(?: to hear| for you| thing| story| for (?:a|such a) (?:\p{L}+ )?(?:child|girl|boy|kid|man|woman|mother|father))*$|^poor \p{L}+(?: \p{L}+)?$|\bsorry (?:to hear|for you|about you)(?:r)?\b|\bpoor (?:you|thing)\b|\bcondolences\b|^(?:that|it) must (?:have |be |feel |still )*(?:hurt|(?:been |felt )?(?:\p{L}+ )?(?:lonely|frightening|scary|sad|hard|awful|terrible|painful|difficult|tough|horrible|heavy))\b(?: for you)?$/u,
     asks: [],
   },
   {

@@ -254,8 +254,25 @@ describe('scripted replies to what newcomers say', () => {
     ['a reply to “That’s all” for a warning', "I'd think about your boy before you do it, that's all.", 'Goodbye.'],
     ['joy at “I won’t push you”', "Okay, I'll leave it. I won't push you.", 'I won the race!'],
     ['pleasure at “boring”', 'That sounds kinda boring.', 'That sounds interesting.'],
+    ['pleasure at “harsh”', 'Bit harsh, that.', 'That sounds interesting.'],
   ])('bug: %s', async (_name, said, mistaken) => {
     const general = packs.find(({ id }) => id === 'coriolanus') ?? martha;
     expect(await answer(general, said)).not.toBe(await answer(general, mistaken));
+  });
+
+  it('bug: slang for “men” hid the line about the crew, and a dare to guess was taken for a question of memory', async () => {
+    const nemo = packs.find(({ id }) => id === 'captain-nemo') ?? martha;
+    expect(await answer(nemo, 'How many blokes have you got on board?')).toBe(
+      await answer(nemo, 'How many men have you got on board?'),
+    );
+    const holmes = packs.find(({ id }) => id === 'sherlock-holmes') ?? martha;
+    expect(stockLines('en').ownFactUnknown).not.toContain(
+      await answer(holmes, 'Can you guess what I do for a living?'),
+    );
+  });
+
+  it('bug: a remark on others was taken for the wish to talk of something else in Chinese', async () => {
+    const wukong = packs.find(({ id }) => id === 'sun-wukong') ?? martha;
+    expect(await answer(wukong, '哈哈，我们车队也有一个这样的。')).not.toMatch(/换一桩|说点别的/);
   });
 });
