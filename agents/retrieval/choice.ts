@@ -1,5 +1,5 @@
 import type { Message } from '../chat.ts';
-import { oncePerText } from '../once-per.ts';
+import { oncePerText } from './words.ts';
 
 /** Latest replies that are compared with a line to be said, so that it is not said twice. */
 const maxComparedReplies = 200;

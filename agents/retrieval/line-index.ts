@@ -1,6 +1,5 @@
 import type { DialoguePair } from '../../characters/card.ts';
-import { oncePerText } from '../once-per.ts';
-import { searchedPart, searchTerms, isFrame } from './words.ts';
+import { oncePerText, searchedPart, searchTerms, isFrame } from './words.ts';
 import { openBm25 } from './bm25.ts';
 import { meaningOf, meaningSize } from './word-vectors.ts';
 import { paraphrasesOf, triggerOf, type Trigger } from './paraphrases.ts';

@@ -1,5 +1,3 @@
-import { oncePerText } from '../once-per.ts';
-
 /**
  * Characters of a message that retrieval, recall and the guardrail read: its end, which says what the user wants now. More
  * would cost every other session time, and finds nothing better.
@@ -9,6 +7,23 @@ export const maxSearchedCharacters = 2_000;
 /** Returns the part of a message that is searched. */
 export function searchedPart(text: string): string {
   return text.length <= maxSearchedCharacters ? text : text.slice(-maxSearchedCharacters);
+}
+
+/** Nothing is kept for longer texts: memory stays small. */
+const longestKept = 500;
+
+/** Makes something once for each text, and forgets the earliest if there are more than `limit`. */
+export function oncePerText<Made>(make: (text: string) => Made, limit: number): (text: string) => Made {
+  const made = new Map<string, { readonly it: Made }>();
+  return (text) => {
+    const known = made.get(text);
+    if (known !== undefined) return known.it;
+    const it = make(text);
+    if (text.length > longestKept) return it;
+    if (made.size >= limit) for (const oldest of [...made.keys()].slice(0, Math.ceil(limit / 8))) made.delete(oldest);
+    made.set(text, { it });
+    return it;
+  };
 }
 
 /** Texts whose terms are kept: the triggers and replies of a few packs, which each turn compares. */

@@ -3,7 +3,6 @@ import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { isFrame, searchTerms, topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
-import { sentencesOf } from '../memory/facts.ts';
 import { actsOf, lastQuestionOf, type HeardAct } from './acts/acts.ts';
 import { askedAlone, isMeant, isModern, lineSaid } from './follow-up.ts';
 import {
@@ -51,7 +50,7 @@ export interface Situated extends Mind {
   readonly act: HeardAct;
   /** The other acts of the message. */
   readonly others: readonly HeardAct[];
-  readonly facts: OwnFacts;
+  readonly facts: () => OwnFacts;
   readonly before: string;
   readonly lastReply: string;
   readonly isFresh: (hit: LineHit) => boolean;
@@ -74,7 +73,7 @@ export const leastPronounFit = 0.75;
 const echoShare = 0.75;
 /** The line that has this message as a trigger, or its question, or another sentence of it. */
 export function literal({ find, findAny, userMessage, isFresh }: Situated): Spoken | undefined {
-  const sentences = sentencesOf(userMessage);
+  const sentences = userMessage.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? [];
   const isLong = (sentence: string): boolean => bareWords(sentence).length >= shortestSentence;
   const others = sentences.length > 1 ? [lastQuestionOf(userMessage), ...sentences.filter(isLong)] : [];
   return [userMessage, ...others.slice(0, mostSentences)]

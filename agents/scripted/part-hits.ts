@@ -1,5 +1,4 @@
 import type { DialoguePair } from '../../characters/card.ts';
-import { oncePer } from '../once-per.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
 import { likenessOf, meaningOf } from '../retrieval/word-vectors.ts';
 import { suitability, type PartHit } from './line-search.ts';
@@ -95,7 +94,10 @@ function suretiesOf(hits: readonly LineHit[], part: string): readonly number[] |
 
 /** Likeness from which on two lines have a trigger in common: either answers. */
 const twinLikeness = 0.88;
-const meaningsOf = oncePer(({ asks }: DialoguePair) => asks.flatMap((ask) => meaningOf(ask) ?? []));
+
+function meaningsOf({ asks }: DialoguePair): readonly Float32Array[] {
+  return asks.flatMap((ask) => meaningOf(ask) ?? []);
+}
 
 function areTwins(one: DialoguePair, other: DialoguePair): boolean {
   const others = meaningsOf(other);

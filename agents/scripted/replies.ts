@@ -71,7 +71,7 @@ export function replyTo(mind: Mind): Spoken {
     userMessage,
     act,
     others,
-    facts: ownFacts(history, mind.memories),
+    facts: () => ownFacts(history, mind.memories),
     before,
     lastReply,
     isFresh: ({ pair }) => !justSaid.some((text) => isSameLine(text, pair.reply) || text.endsWith(pair.reply)),
@@ -104,7 +104,8 @@ export function replyTo(mind: Mind): Spoken {
     .find((reply) => reply !== undefined);
   if (spoken === undefined) return { reply: moveOn(now) };
   const isOfPack = mind.lines.some(({ reply }) => spoken.reply.endsWith(reply));
-  return isOfPack ? { ...spoken, reply: withoutAsking(spoken.reply, history) } : spoken;
+  const isAsking = isOfPack && /[?？]\s*$/u.test(spoken.reply);
+  return isAsking ? { ...spoken, reply: withoutAsking(spoken.reply, history) } : spoken;
 }
 
 const assent =
@@ -122,16 +123,16 @@ function accepted({ find, language, stock, lastReply, userMessage, isFresh }: Si
 /** Answers questions of users about themselves from their own words. */
 function ownFact(now: Situated): Spoken | undefined {
   const { act, facts, history, stock, userMessage } = now;
-  const isKnown = ofSelfOrNot.test(userMessage) && facts.answer(userMessage) !== undefined;
+  const isKnown = ofSelfOrNot.test(userMessage) && facts().answer(userMessage) !== undefined;
   if (act.act !== 'own-fact' && !isKnown) return undefined;
-  if (asksOwnName(userMessage) && facts.name !== undefined)
-    return { reply: fill(stock.ownName, history, { name: facts.name }) };
-  const fact = asksOwnName(userMessage) ? undefined : facts.answer(userMessage);
+  if (asksOwnName(userMessage) && facts().name !== undefined)
+    return { reply: fill(stock.ownName, history, { name: facts().name }) };
+  const fact = asksOwnName(userMessage) ? undefined : facts().answer(userMessage);
   if (fact !== undefined) return { reply: fill(stock.ownFact, history, { fact }) };
   const line = exactLine(now);
   const isOfThem = line?.asks.some((ask) => /\b(?:i|my|me)\b|我/iu.test(ask));
   if (isOfThem === true) return line;
-  const told = asksOwnName(userMessage) ? undefined : facts.answer('What do you know about me?');
+  const told = asksOwnName(userMessage) ? undefined : facts().answer('What do you know about me?');
   const lines = told === undefined ? stock.ownFactUnknown : stock.ownFactPartly;
   return { reply: fill(lines, history, { fact: told }) };
 }
@@ -143,9 +144,10 @@ const ofSelfOrNot =
 /** Repeats name and work of users who introduce themselves, before the pack's own line. */
 function introduced(now: Situated): Spoken | undefined {
   const { act, history, language, stock, userMessage } = now;
-  const slots = { name: nameIn(userMessage), work: workIn(userMessage) };
+  const name = nameIn(userMessage);
   // "Who am I talking to? I'm Anna."
-  if (act.act !== 'introduction' && !(act.act === 'who' && slots.name !== undefined)) return undefined;
+  if (act.act !== 'introduction' && !(act.act === 'who' && name !== undefined)) return undefined;
+  const slots = { name, work: workIn(userMessage) };
   const named = fill([slots.work === undefined ? stock.introduced : stock.introducedAs], history, slots);
   // Chinese users who give their surname only.
   const lead = /^(?!.*叫).*我姓/su.test(userMessage) ? named.replace('叫', '姓') : named;
@@ -196,21 +198,16 @@ function answered(now: Situated): Spoken | undefined {
   const { act, history, stock, facts, userMessage, before, lastReply } = now;
   const line = (act.isLearned === true && !isCommon.test(act.act) ? fitting(now) : undefined) ?? lineFor(now, act.asks);
   if (line !== undefined) return line;
-  const asksBack = /[?？]\s*$/u.test(lastReply);
-  const returned = lastQuestionOf(before)
-    .replace(/\byou\b/giu, 'I')
-    .replace(/\byour\b/giu, 'my');
-  if (
-    act.act === 'interest' &&
-    !asksBack &&
-    returnable.test(lastQuestionOf(before)) &&
-    facts.answer(returned) === undefined &&
-    /\b(?:you|your)\b|你/iu.test(before) &&
-    isAskedIn(before)
-  )
-    return { reply: fill(stock.returnsQuestion, history, { question: lastQuestionOf(before) }) };
-  const slots = { name: facts.name, sum: arithmeticIn(userMessage) };
-  const reply = fill(stock.acts[act.act] ?? [], history, slots);
+  const question = lastQuestionOf(before);
+  const returned = question.replace(/\byou\b/giu, 'I').replace(/\byour\b/giu, 'my');
+  const isReturnable = returnable.test(question) && /\b(?:you|your)\b|你/iu.test(before) && isAskedIn(before);
+  const isTold = act.act === 'interest' && !/[?？]\s*$/u.test(lastReply) && isReturnable;
+  if (isTold && facts().answer(returned) === undefined)
+    return { reply: fill(stock.returnsQuestion, history, { question }) };
+  const lines = stock.acts[act.act] ?? [];
+  const name = lines.some((each) => each.includes('{name}')) ? facts().name : undefined;
+  const sum = act.act === 'arithmetic' ? arithmeticIn(userMessage) : undefined;
+  const reply = fill(lines, history, { name, sum });
   return reply === '' ? undefined : { reply };
 }
 

@@ -6,6 +6,8 @@ import { englishForms, type Form } from './forms.ts';
 
 /** Acts that end or interrupt the talk: they count at any position in the message. */
 const closing: ReadonlySet<Act> = new Set(['stop', 'goodbye', 'good-night']);
+const calculates =
+  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|\p{L}+teen|\p{L}+ty|hundred|dozen)\b|[一二两三四五六七八九十百千]/iu;
 /** Acts that accompany others: "Thanks, and who are you?" */
 const light: ReadonlySet<Act> = new Set(['greeting', 'meeting', 'thanks', 'yes', 'no']);
 /** Acts that yield to a question or a feeling in the same message. */
@@ -28,7 +30,7 @@ export interface HeardAct {
 export function actsOf(userMessage: string, language: string): readonly HeardAct[] {
   const forms = language.startsWith('zh') ? chineseForms : englishForms;
   if (isAboutOneself(userMessage)) return [{ act: 'own-fact', asks: [] }];
-  if (arithmeticIn(userMessage) !== undefined) return [{ act: 'arithmetic', asks: [] }];
+  if (calculates.test(userMessage) && arithmeticIn(userMessage) !== undefined) return [{ act: 'arithmetic', asks: [] }];
   const heard = partsOf(userMessage.replace(beforeBut, ''))
     .map((part) => actOfPart(part, forms))
     .toReversed()
