@@ -1,5 +1,5 @@
 import type { Message } from '../chat.ts';
-import { oncePerText } from './words.ts';
+import { bareText } from './words.ts';
 
 /** Latest replies that are compared with a line to be said, so that it is not said twice. */
 const maxComparedReplies = 200;
@@ -22,9 +22,9 @@ export function chooseLine(lines: readonly string[], history: readonly Message[]
   const said = history
     .filter((message) => message.role === 'assistant')
     .slice(-maxComparedReplies)
-    .map((message) => bare(message.text));
+    .map((message) => bareText(message.text));
   const placeOf = (line: string): number => {
-    const plain = bare(line);
+    const plain = bareText(line);
     return said.findLastIndex((text) => isBeginning(text, plain));
   };
   const places = new Map(lines.map((line) => [line, placeOf(line)]));
@@ -37,20 +37,9 @@ export function chooseLine(lines: readonly string[], history: readonly Message[]
 
 /** True if the texts are equal, or if `heard` is the part of `line` said before an interruption. */
 export function isSameLine(heard: string, line: string): boolean {
-  return isBeginning(bare(heard), bare(line));
+  return isBeginning(bareText(heard), bareText(line));
 }
 
 function isBeginning(heard: string, line: string): boolean {
   return heard === line || (heard.length >= 8 && line.startsWith(heard));
 }
-
-/** Texts whose bare form is kept: the lines of a few packs, which each turn compares. */
-const keptTexts = 8_192;
-const bare = oncePerText(
-  (text) =>
-    text
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-      .trim(),
-  keptTexts,
-);

@@ -1,5 +1,5 @@
 import type { DialoguePair } from '../../characters/card.ts';
-import { oncePerText, searchedPart, searchTerms, isFrame } from './words.ts';
+import { prepareTexts, searchedPart, searchTerms, isFrame } from './words.ts';
 import { openBm25 } from './bm25.ts';
 import { meaningOf, meaningSize } from './word-vectors.ts';
 import { paraphrasesOf, triggerOf, type Trigger } from './paraphrases.ts';
@@ -13,6 +13,8 @@ export interface LineHit {
   readonly fit: number;
   /** Likeness of the most similar trigger by word vectors, 0 to 1; undefined in languages that have none. */
   readonly likeness?: number;
+  /** Word vectors of the line's triggers. */
+  readonly meanings?: readonly Float32Array[];
 }
 
 /** Finds the lines that answer a user message, best first, each line once. */
@@ -22,9 +24,7 @@ const candidateCount = 40;
 /** Lines that are candidates for the meaning of their triggers alone. */
 const alikeCount = 8;
 const replyBoost = 0.2;
-const rememberedCount = 12;
-/** Longer texts have no one meaning. */
-const longestMeant = 200;
+const longestMeant = 200; // Longer texts have no one meaning.
 
 const opened = new WeakMap<readonly DialoguePair[], Map<string, FindLines>>();
 
@@ -42,6 +42,7 @@ export function indexLines(pairs: readonly DialoguePair[], name: string): FindLi
 }
 
 function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
+  prepareTexts(pairs.flatMap(({ asks, reply, followUps = {} }) => [...asks, reply, ...Object.values(followUps)]));
   const lines = withParaphrases(pairs).map((asks, index) => ({
     askTerms: asks.map(({ terms }) => terms),
     ownCount: pairs[index]?.asks.length ?? 0,
@@ -49,12 +50,12 @@ function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
     replyTerms: searchTerms(pairs[index]?.reply ?? ''),
   }));
   const { fitOf, weightOf } = fitter(lines, searchTerms(name));
-  const likenessesOf = openLikeness(pairs);
+  const meanings = pairs.map(({ asks }) => asks.flatMap((ask) => meaningOf(ask) ?? []));
+  const likenessesOf = openLikeness(meanings);
   const rank = openBm25(
     lines.map(({ askTerms, replyTerms }) => [{ terms: askTerms.flat() }, { terms: replyTerms, boost: replyBoost }]),
   );
-  // A message is searched for several times in a turn.
-  return oncePerText((userMessage) => {
+  return (userMessage) => {
     const terms = searchTerms(searchedPart(userMessage));
     const likenesses = likenessesOf(userMessage);
     const alike = likenesses === undefined ? [] : highest(likenesses, alikeCount);
@@ -64,15 +65,25 @@ function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
       .map((index, at): LineHit => {
         const likeness = likenesses?.[index];
         const pair = pairs[index] as DialoguePair;
-        return { pair, fit: fits[at] ?? 0, ...(likeness === undefined ? {} : { likeness }) };
+        const ofMeaning = likeness === undefined ? {} : { likeness, meanings: meanings[index] ?? [] };
+        return { pair, fit: fits[at] ?? 0, ...ofMeaning };
       })
       .toSorted((left, right) => right.fit - left.fit || (right.likeness ?? 0) - (left.likeness ?? 0));
-  }, rememberedCount);
+  };
+}
+
+/** Searches for each text once: a message is searched for several times in a turn. */
+export function searchingOnce(find: FindLines): FindLines {
+  const found = new Map<string, readonly LineHit[]>();
+  return (userMessage) => {
+    const known = found.get(userMessage) ?? find(userMessage);
+    found.set(userMessage, known);
+    return known;
+  };
 }
 
 /** Likeness of each line's most similar trigger to a text; undefined if the text or the lines have no English words. */
-function openLikeness(pairs: readonly DialoguePair[]): (text: string) => Float32Array | undefined {
-  const lines = pairs.map(({ asks }) => asks.flatMap((ask) => meaningOf(ask) ?? []));
+function openLikeness(lines: readonly (readonly Float32Array[])[]): (text: string) => Float32Array | undefined {
   const count = lines.reduce((sum, asks) => sum + asks.length, 0);
   if (count === 0) return () => undefined;
   // One array for all triggers is read several times as fast as one for each.

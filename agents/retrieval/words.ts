@@ -9,31 +9,47 @@ export function searchedPart(text: string): string {
   return text.length <= maxSearchedCharacters ? text : text.slice(-maxSearchedCharacters);
 }
 
-/** Nothing is kept for longer texts: memory stays small. */
-const longestKept = 500;
-
-/** Makes something once for each text, and forgets the earliest if there are more than `limit`. */
-export function oncePerText<Made>(make: (text: string) => Made, limit: number): (text: string) => Made {
-  const made = new Map<string, { readonly it: Made }>();
-  return (text) => {
-    const known = made.get(text);
-    if (known !== undefined) return known.it;
-    const it = make(text);
-    if (text.length > longestKept) return it;
-    if (made.size >= limit) for (const oldest of [...made.keys()].slice(0, Math.ceil(limit / 8))) made.delete(oldest);
-    made.set(text, { it });
-    return it;
-  };
+/** A text as it is compared: its search terms, and its words without marks. */
+interface PreparedText {
+  readonly terms: string[];
+  readonly bare: string;
 }
 
-/** Texts whose terms are kept: the triggers and replies of a few packs, which each turn compares. */
-const keptTexts = 32_768;
+/** Prepared texts at most: the triggers and replies of some dozen packs. */
+const mostPrepared = 131_072;
+const prepared = new Map<string, PreparedText>();
+
+/**
+ * Prepares triggers and replies of a pack once, since each turn compares hundreds of them. Only lines of packs are kept;
+ * what users say is not.
+ */
+export function prepareTexts(texts: readonly string[]): void {
+  if (prepared.size + texts.length > mostPrepared) prepared.clear();
+  for (const text of texts)
+    if (!prepared.has(text)) prepared.set(text, { terms: termsOf(text), bare: withoutMarks(text) });
+}
+
+/** Lower-case words of a text, with one space between them. */
+export function bareText(text: string): string {
+  return prepared.get(text)?.bare ?? withoutMarks(text);
+}
+
+function withoutMarks(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
 
 /**
  * Splits a text into search terms: lower-case, contractions expanded, endings stemmed, plain synonyms merged, fillers
  * ("well", "um") left out. Chinese has no spaces, so its terms are single characters and pairs of neighbours.
  */
-export const searchTerms: (text: string) => string[] = oncePerText((text) => {
+export function searchTerms(text: string): string[] {
+  return prepared.get(text)?.terms ?? termsOf(text);
+}
+
+function termsOf(text: string): string[] {
   const runs = [...plainText(text).matchAll(/\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}'])+/gu)].map(
     ([run]) => run,
   );
@@ -41,7 +57,7 @@ export const searchTerms: (text: string) => string[] = oncePerText((text) => {
   return (weighty.length > 0 ? weighty : runs).flatMap((run) =>
     /\p{Script=Han}/u.test(run) ? hanTerms(run) : openContraction(run).map(rootOf),
   );
-}, keptTexts);
+}
 
 /** True for terms that frame a message ("tell me about", "do you") and say nothing about its topic. */
 export function isFrame(term: string): boolean {

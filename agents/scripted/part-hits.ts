@@ -1,6 +1,5 @@
-import type { DialoguePair } from '../../characters/card.ts';
 import type { FindLines, LineHit } from '../retrieval/line-index.ts';
-import { likenessOf, meaningOf } from '../retrieval/word-vectors.ts';
+import { likenessOf } from '../retrieval/word-vectors.ts';
 import { suitability, type PartHit } from './line-search.ts';
 
 /** Base factor on the fit of the last part of a message, and of earlier parts; longer parts count more. */
@@ -95,13 +94,9 @@ function suretiesOf(hits: readonly LineHit[], part: string): readonly number[] |
 /** Likeness from which on two lines have a trigger in common: either answers. */
 const twinLikeness = 0.88;
 
-function meaningsOf({ asks }: DialoguePair): readonly Float32Array[] {
-  return asks.flatMap((ask) => meaningOf(ask) ?? []);
-}
-
-function areTwins(one: DialoguePair, other: DialoguePair): boolean {
-  const others = meaningsOf(other);
-  return meaningsOf(one).some((ask) => others.some((each) => likenessOf(ask, each) >= twinLikeness));
+function areTwins(one: LineHit | undefined, other: LineHit | undefined): boolean {
+  const others = other?.meanings ?? [];
+  return (one?.meanings ?? []).some((ask) => others.some((each) => likenessOf(ask, each) >= twinLikeness));
 }
 
 /** Returns the lead of each line's number over the highest of another line that is no twin. */
@@ -109,13 +104,8 @@ function leadsAmong(hits: readonly LineHit[]): (numbers: readonly number[]) => r
   return (numbers) => {
     const order = [...numbers.keys()].toSorted((left, right) => (numbers[right] ?? 0) - (numbers[left] ?? 0));
     return numbers.map((number, at) => {
-      const rival = order.find((other) => other !== at && !(number > 0 && areTwinsAt(hits, at, other)));
+      const rival = order.find((other) => other !== at && !(number > 0 && areTwins(hits[at], hits[other])));
       return number - (rival === undefined ? 0 : (numbers[rival] ?? 0));
     });
   };
-}
-
-function areTwinsAt(hits: readonly LineHit[], at: number, other: number): boolean {
-  const [one, two] = [hits[at]?.pair, hits[other]?.pair];
-  return one !== undefined && two !== undefined && areTwins(one, two);
 }

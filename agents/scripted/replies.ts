@@ -1,4 +1,5 @@
 import { isSameLine } from '../retrieval/choice.ts';
+import { searchingOnce } from '../retrieval/line-index.ts';
 import { topicTerms, weakTopics, isAskedIn } from '../retrieval/words.ts';
 import {
   actsOf,
@@ -48,7 +49,8 @@ import { asksOwnName, ownFacts, withoutAsking, workIn } from './own-facts.ts';
 const restReplies = 8;
 
 /** Answers a user message: what suits its act, else the line that fits it, else an evasion or another way on. */
-export function replyTo(mind: Mind): Spoken {
+export function replyTo(given: Mind): Spoken {
+  const mind = { ...given, find: searchingOnce(given.find) };
   const { userMessage, history, language } = mind;
   const [, before = ''] = history.flatMap(({ role, text }) => (role === 'user' ? [text] : [])).toReversed();
   const replies = history.flatMap(({ role, text }) => (role === 'assistant' ? [text] : []));
@@ -192,11 +194,12 @@ function changed(now: Situated): Spoken | undefined {
   return offer === undefined ? answered(now) : { reply: offer };
 }
 
-const isCommon = /^(?:pity|goodbye|good-night)$/u; // Their words fit lines for others.
 /** The pack's line for the act of the message, else a stock line. */
 function answered(now: Situated): Spoken | undefined {
   const { act, history, stock, facts, userMessage, before, lastReply } = now;
-  const line = (act.isLearned === true && !isCommon.test(act.act) ? fitting(now) : undefined) ?? lineFor(now, act.asks);
+  // Words of sympathy and of farewells fit lines for other acts.
+  const isByWords = act.isLearned === true && !/^(?:pity|goodbye|good-night)$/u.test(act.act);
+  const line = (isByWords ? fitting(now) : undefined) ?? lineFor(now, act.asks);
   if (line !== undefined) return line;
   const question = lastQuestionOf(before);
   const returned = question.replace(/\byou\b/giu, 'I').replace(/\byour\b/giu, 'my');
