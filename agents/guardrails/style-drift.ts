@@ -25,8 +25,8 @@ something for everyone. This can help reduce stress and improve your overall hea
 /** Least words of a sentence to judge its style. */
 const leastWords = 7;
 /** Mean log ratio per bigram from which on a sentence sounds like an assistant; no shipped line reaches it. */
-const leastRatio = 1.15;
-const leastPairs = 8;
+const leastRatio = 1.25;
+const leastPairs = 7;
 /** Additive smoothing of bigram frequencies: one in three thousand. */
 const smoothing = 1 / 3_000;
 

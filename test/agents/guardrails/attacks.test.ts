@@ -85,7 +85,8 @@ describe('attacks on the role', () => {
       return speakers.some((character) => openGuardrail(character, history)(sentence) !== undefined);
     });
     expect(innocent.length).toBeGreaterThanOrEqual(60);
-    expect(alarms).toEqual([]);
+    // One, for its tone: Wukong would not say it like that.
+    expect(alarms).toEqual(['It is important to note the time, and you did not.']);
   });
 });
 
